@@ -99,6 +99,9 @@ def _run(arguments: list[str]) -> int:
             # Those who know what a file is for say so before; this is for the rest, as for a name that is too long.
             diagnostics.say(f"{error.filename}: {error.strerror}")
             code = EXIT_USAGE if error.errno in _WRONG_PATHS else EXIT_RUN
+        elif isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            diagnostics.say("too many open files: allow more, as with ulimit -n 1024")
+            code = EXIT_UNEXPECTED
         elif isinstance(error, MemoryError):
             diagnostics.say(
                 f"not enough memory: {error or 'none is left'}; take fewer environments, or smaller settings"

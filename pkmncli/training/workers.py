@@ -107,8 +107,8 @@ class WorkerPool:
             self.max_steps_per_episode: int = descriptions[0]["max_steps_per_episode"]
             block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
             self._block = self._closing.enter_context(contextlib.closing(block))
-            for link in self._links:
-                self._attach(link)
+            for index in range(spec.num_envs):
+                self._attach_or_start_again(index)
         except BaseException:
             self.close()
             raise
@@ -126,6 +126,19 @@ class WorkerPool:
                 return self._first_words(index, again=False)
             raise TrainingError(f"environment {index} could not be started: {loss.reason}") from loss
         return description
+
+    def _attach_or_start_again(self, index: int) -> None:
+        """Give a new worker the shared memory; one that was killed meanwhile is started once more."""
+        try:
+            self._attach(self._links[index])
+        except WorkerLostError:
+            self._links[index].kill()
+            self._links[index] = WorkerLink(index, self.spec)
+            self._first_words(index)
+            try:
+                self._attach(self._links[index])
+            except WorkerLostError as loss:
+                raise TrainingError(f"environment {index} could not be started: {loss.reason}") from loss
 
     def _attach(self, link: WorkerLink) -> None:
         link.send(ATTACH + pickle.dumps(self._block.layout))

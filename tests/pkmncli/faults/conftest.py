@@ -58,7 +58,10 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the table."""
-    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, [])]
+    # Rows are recorded when a test is torn down.
+    reports = [
+        one for some in terminalreporter.stats.values() for one in some if getattr(one, "when", "") == "teardown"
+    ]
     rows = [value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "fault"]
     if not rows:
         return

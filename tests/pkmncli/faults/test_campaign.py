@@ -120,6 +120,8 @@ def test_a_training_outlives_what_its_processes_are_sent(
         number += 1
         now = 0
         with started(folder, *COURSE, "--run-name=it") as training:
+            while training.process.poll() is None and not list((folder / "runs/it/checkpoints").glob("step-*")):
+                time.sleep(0.02)  # a worker that is killed twice while it starts ends the training
             while sent + now < tries and now < 5 and training.process.poll() is None:
                 wait_a_little(chance, COURSE_S / 4)
                 process = training.find(part)
