@@ -102,6 +102,9 @@ def _run(arguments: list[str]) -> int:
         elif isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
             diagnostics.say("too many open files: allow more, as with ulimit -n 1024")
             code = EXIT_UNEXPECTED
+        elif isinstance(error, BlockingIOError) or "can't start new thread" in str(error):
+            diagnostics.say("the system allows no further process or thread: allow more, as with ulimit -u")
+            code = EXIT_UNEXPECTED
         elif isinstance(error, MemoryError):
             diagnostics.say(
                 f"not enough memory: {error or 'none is left'}; take fewer environments, or smaller settings"
