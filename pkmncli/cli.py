@@ -95,16 +95,13 @@ def _run(arguments: list[str]) -> int:
         if isinstance(error, PkmnError):
             diagnostics.say(diagnostics.text_of(error))
             code = error.exit_code
+        elif (limit := _limit_of_the_system(error)) is not None:
+            diagnostics.say(limit)
+            code = EXIT_UNEXPECTED
         elif isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
             # Those who know what a file is for say so before; this is for the rest, as for a name that is too long.
             diagnostics.say(f"{error.filename}: {error.strerror}")
             code = EXIT_USAGE if error.errno in _WRONG_PATHS else EXIT_RUN
-        elif isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-            diagnostics.say("too many open files: allow more, as with ulimit -n 1024")
-            code = EXIT_UNEXPECTED
-        elif isinstance(error, BlockingIOError) or "can't start new thread" in str(error):
-            diagnostics.say("the system allows no further process or thread: allow more, as with ulimit -u")
-            code = EXIT_UNEXPECTED
         elif isinstance(error, MemoryError):
             diagnostics.say(
                 f"not enough memory: {error or 'none is left'}; take fewer environments, or smaller settings"
@@ -116,6 +113,15 @@ def _run(arguments: list[str]) -> int:
             code = EXIT_UNEXPECTED
         _show_traceback(error)
         return code
+
+
+def _limit_of_the_system(error: Exception) -> str | None:
+    """Return a line on a limit of the system that a command has met, whatever it did then; None for other errors."""
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "too many open files: allow more, as with ulimit -n 1024"
+    if isinstance(error, BlockingIOError) or (isinstance(error, RuntimeError) and "start new thread" in str(error)):
+        return "the system allows no further process or thread: allow more, as with ulimit -u"
+    return None
 
 
 def _check_clock() -> None:

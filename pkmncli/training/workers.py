@@ -121,8 +121,7 @@ class WorkerPool:
         except WorkerLostError as loss:
             if again and (link.process.exitcode or 0) < 0:
                 logger.warning("environment %d is started again: %s", index, loss.reason)
-                link.kill()
-                self._links[index] = WorkerLink(index, self.spec)
+                self._replace(index)
                 return self._first_words(index, again=False)
             raise TrainingError(f"environment {index} could not be started: {loss.reason}") from loss
         return description
@@ -132,13 +131,17 @@ class WorkerPool:
         try:
             self._attach(self._links[index])
         except WorkerLostError:
-            self._links[index].kill()
-            self._links[index] = WorkerLink(index, self.spec)
+            self._replace(index)
             self._first_words(index)
             try:
                 self._attach(self._links[index])
             except WorkerLostError as loss:
                 raise TrainingError(f"environment {index} could not be started: {loss.reason}") from loss
+
+    def _replace(self, index: int) -> None:
+        """Start another worker in the place of one that is lost."""
+        self._links[index].kill()
+        self._links[index] = WorkerLink(index, self.spec)
 
     def _attach(self, link: WorkerLink) -> None:
         link.send(ATTACH + pickle.dumps(self._block.layout))
@@ -268,8 +271,7 @@ class WorkerPool:
         """Builds a lost worker anew, plays its episode again, which leads to the same state, and asks it again."""
         self.losses += 1
         self._on_loss(loss)
-        self._links[index].kill()
-        self._links[index] = WorkerLink(index, self.spec)
+        self._replace(index)
         self._first_words(index)
         link = self._links[index]
         try:

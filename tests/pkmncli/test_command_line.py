@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from collections.abc import Callable
@@ -176,3 +177,28 @@ def test_it_works_from_any_folder(run_pkmn: RunPkmn, tmp_path: Path) -> None:
     assert result.returncode == 5
     assert f"no run yet in {tmp_path}" in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), "too many open files: allow more, as with ulimit -n 1024\n"),
+        (
+            OSError(errno.EMFILE, "Too many open files", "x.toml"),
+            "too many open files: allow more, as with ulimit -n 1024\n",
+        ),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "allow more, as with ulimit -u\n"),
+        (RuntimeError("can't start new thread"), "allow more, as with ulimit -u\n"),
+    ],
+)
+def test_a_limit_of_the_system_is_one_line(
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "_check_clock", fail)
+    assert cli.run(["plugins"]) == 1
+    found = capsys.readouterr().err
+    assert found.endswith(said)
+    assert found.count("\n") == 1

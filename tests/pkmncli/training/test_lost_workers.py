@@ -25,8 +25,9 @@ from worker_pools import (
 
 from pkmncli.api import PILOT_ACTS, Action, Advice, Source
 from pkmncli.errors import TrainingError
+from pkmncli.training import workers
 from pkmncli.training.press_log import PressLog
-from pkmncli.training.worker_link import WorkerLostError
+from pkmncli.training.worker_link import WorkerLink, WorkerLostError
 from pkmncli.training.worker_spec import WorkerSpec
 from pkmncli.training.workers import WorkerPool
 
@@ -194,3 +195,55 @@ def test_an_environment_that_always_fails_ends_the_training_in_one_line(
     assert str(failure.value) == text
     cause = failure.value.__cause__
     assert cause is not None and "Traceback" in cause.__notes__[0], "debugging needs the worker's own traceback"
+
+
+# While they start -----------------------------------------------------------------------------------------------------
+
+
+def killed_at_once(kills: int, monkeypatch: pytest.MonkeyPatch) -> list[WorkerLink]:
+    """Have the first workers killed as soon as they are started. Return all that are started, as they come."""
+    started: list[WorkerLink] = []
+
+    class Killed(WorkerLink):
+        def __init__(self, index: int, spec: WorkerSpec) -> None:
+            super().__init__(index, spec)
+            started.append(self)
+            if len(started) <= kills:
+                self.process.kill()
+
+    monkeypatch.setattr(workers, "WorkerLink", Killed)
+    return started
+
+
+def test_a_worker_that_is_killed_while_it_starts_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = killed_at_once(1, monkeypatch)
+    with WorkerPool(make_spec(1)) as pool:
+        pool.reset()
+        take(pool, np.array([Action.NONE]))
+        assert pool.losses == 0, "no step was lost"
+    assert len(started) == 2
+
+
+def test_a_worker_that_is_killed_twice_while_it_starts_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = killed_at_once(2, monkeypatch)
+    with pytest.raises(TrainingError, match="environment 0 could not be started: its process ended with exit code -9"):
+        WorkerPool(make_spec(1))
+    assert len(started) == 2
+
+
+def test_a_worker_that_is_killed_before_it_has_the_shared_memory_is_started_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    attach, killed = WorkerPool._attach, []
+
+    def killing(pool: WorkerPool, link: WorkerLink) -> None:
+        if not killed:
+            killed.append(link)
+            link.process.kill()
+            link.process.join()
+        attach(pool, link)
+
+    monkeypatch.setattr(WorkerPool, "_attach", killing)
+    with WorkerPool(make_spec(1)) as pool:
+        pool.reset()
+        take(pool, np.array([Action.NONE]))
