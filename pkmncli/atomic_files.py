@@ -106,7 +106,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def reason(error: OSError) -> str:
-    """What the operating system says, in words."""
+    """Return what the operating system says, in words."""
     return error.strerror or str(error) or type(error).__name__
 
 

@@ -23,7 +23,7 @@ _CHUNK = 65536
 
 
 class Channel:
-    """One end of a pipe whose two sides take turns, so that at most one message is under way.
+    """End of a pipe whose two sides take turns, so that at most one message is under way.
 
     Args:
         connection: the end.

@@ -39,7 +39,7 @@ def checkpoint_step(name: str) -> int:
 
 
 def run_id(folder: Path) -> str:
-    """What tells a run from all others, by its folder; empty where that can't be read.
+    """Return what tells a run from all others, by its folder; empty where that can't be read.
 
     A run that was moved or copied keeps it. Those of an earlier version go by when they were made.
     """
@@ -51,7 +51,7 @@ def run_id(folder: Path) -> str:
 
 
 def of_another_run(folder: Path, said: object) -> bool:
-    """Whether a file in a run's folder says that it is another run's. One that says nothing is of an earlier version.
+    """Tell whether a file in a run's folder says that it is another run's; one of an earlier version says nothing.
 
     Args:
         folder: the run's.
@@ -63,7 +63,7 @@ def of_another_run(folder: Path, said: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointIndex:
-    """Which checkpoint is which, by folder name."""
+    """Roles of checkpoints, by folder name."""
 
     latest: str | None = None
     best: str | None = None
@@ -82,11 +82,11 @@ class Checkpoints:
 
     @property
     def has_index(self) -> bool:
-        """Whether anything has the name of the index."""
+        """True if anything has the name of the index."""
         return os.path.lexists(self.index_file)
 
     def path(self, step: int) -> Path:
-        """Where the checkpoint after so many steps stands."""
+        """Return the folder of the checkpoint after so many steps."""
         return self.folder / checkpoint_name(step)
 
     def names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""What every process that a training starts needs: it is its parent's to end, and nothing of the main script's."""
+"""Common needs of all processes that a training starts: it is its parent's to end, and nothing of the main script's."""
 
 from __future__ import annotations
 

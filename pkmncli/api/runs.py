@@ -99,7 +99,7 @@ class CountingStore(Store, Protocol):
     """A store that can count rows, for ``pkmn plot``. Others leave the method out."""
 
     def count(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-        """How many flushed rows have each combination of values of some columns: these values, and the count last."""
+        """Count the flushed rows for each combination of values of some columns: these values, the count last."""
 
 
 class SourceStore(Store, Protocol):
@@ -122,7 +122,7 @@ class Analyzer(Protocol):
     """Learns from the decisions of a run, also while they are being recorded. Built with the folder of its tables."""
 
     def analyze_patterns(self, min_frequency: int = 3, *, limit: int | None = None) -> Sequence[Mapping[str, Any]]:
-        """Which actions were taken in which situations, how often, and what came of them.
+        """Find which actions were taken in which situations, how often, and what came of them.
 
         Args:
             min_frequency: least number of times an action was taken in a situation.

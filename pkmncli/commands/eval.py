@@ -49,7 +49,7 @@ from pkmncli.video import check_video_name
 
 
 class EvaluationMode(StrEnum):
-    """Who plays."""
+    """Players of an evaluation."""
 
     RL_ONLY = "rl-only"
     ADAPTIVE = "adaptive"

@@ -98,7 +98,7 @@ def _train(runs: Sequence[ExperimentRun], states: dict[str, State], processes: i
 
 
 def _left(runs: Sequence[ExperimentRun]) -> str:
-    """What the budgets leave to train, as far as they are of steps."""
+    """Steps that the budgets leave to train, as far as they are of steps."""
     left = [one.steps_left for one in runs]
     steps = sum(one for one in left if one is not None)
     more = "" if None not in left else "and some episodes"

@@ -35,7 +35,7 @@ from pkmncli.training.workers import WorkerPool
 
 
 class Format(StrEnum):
-    """How tables are written."""
+    """Forms in which tables are written."""
 
     CSV = "csv"
     PARQUET = "parquet"

@@ -407,7 +407,7 @@ def _show_next_steps(outcome: Outcome, registry: Registry) -> None:
 
 
 def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:
-    """How far the training has got, and when each milestone was reached: also by an episode that has not ended."""
+    """Tell how far the training has got, and when each milestone was reached: also by an episode that has not ended."""
     journey = None if summary["journey"] is None else Journey.from_dict(summary["journey"])
     lines = [] if journey is None or not journey.steps else [f"Got furthest: {in_words(journey)}."]
     on_the_way = () if journey is None or journey.ended else journey.milestones

@@ -88,7 +88,7 @@ def _opened(folder: Path, plan: TuningPlan, processes: int) -> Iterator[Study]:
 
 
 def _announce(plan: TuningPlan, study: Study | None, save_dir: Path, registry: Registry, processes: int) -> None:
-    """What will be done, where, and what it takes."""
+    """Say what will be done, where, and what it takes."""
     ended = [] if study is None else study.results()
     left = max(plan.trials - len(ended), 0)
     folder = save_dir / plan.name
@@ -127,7 +127,7 @@ def _search(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry, 
 
 
 def _ended(hand: TrialInHand, plan: TuningPlan) -> str:
-    """How a trial ended, in a line."""
+    """Return how a trial ended, in a line."""
     values = ", ".join(f"{name}={shown(value)}" for name, value in hand.trial.values.items())
     if hand.outcome != "complete":
         return f"trial {hand.trial.number}: {hand.outcome}, {hand.why}; {values}"
