@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 import threading
 from typing import Any
@@ -47,12 +49,26 @@ def test_update_k_acts_from_window_k_plus_one_on() -> None:
     assert seen == [(0, None), (1, 1.0), (2, 2.0), (3, 3.0)]
 
 
-def test_threads_take_turns_faster_while_it_learns() -> None:
-    usual = sys.getswitchinterval()
-    thread = LearnerThread(CountingLearner())
-    assert sys.getswitchinterval() < usual
-    thread.close()
-    assert sys.getswitchinterval() == usual
+TURNS = """
+import sys
+from pkmncli.training.learner_thread import LearnerThread
+from pkmncli.training.no_learner import NoLearner
+
+turns = [sys.getswitchinterval()]
+first, second = LearnerThread(NoLearner()), LearnerThread(NoLearner())
+for close in (lambda: None, first.close, second.close, second.close):
+    close()
+    turns.append(sys.getswitchinterval())
+print(turns)
+"""
+
+
+def test_threads_take_turns_faster_while_any_of_them_learns() -> None:
+    # In a process of its own: the interval belongs to all threads of one, and other tests begin some.
+    ended = subprocess.run([sys.executable, "-c", TURNS], capture_output=True, text=True, check=True)
+    usual, both, one, none, again = json.loads(ended.stdout)
+    assert both == one < usual
+    assert none == again == usual
 
 
 def test_the_update_of_a_learner_that_waits_for_it_acts_at_once() -> None:
