@@ -33,8 +33,8 @@ from pkmncli.config import resolve_settings
 from pkmncli.llm.prompts import PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA, read_reply
 from pkmncli.plugins import get_registry
-from pkmncli.training.advice_parts import build_backend
-from pkmncli.training.evaluation import wilson_interval
+from pkmncli.training.advice.build import build_backend
+from pkmncli.training.evaluation.evaluation import wilson_interval
 
 PLAYERS = ("learner, model's goals", "learner, rules' goals", "pilot, model's goals", "pilot, rules' goals")
 EXPIRES_AFTER = 150

@@ -104,7 +104,7 @@ def near_returns(reward: NDArray[Any]) -> NDArray[np.float32]:
 
 def write(folder: Path, decisions: int, seed: int) -> None:
     """Write a run's decisions with the store."""
-    from pkmn_decisions.store import DuckDBStore  # noqa: PLC0415 - the timed processes import it themselves
+    from pkmn_decisions.store.store import DuckDBStore  # noqa: PLC0415 - the timed processes import it themselves
 
     rng = np.random.default_rng(seed)
     rounds = -(-decisions // (EPISODE_STEPS * ENVIRONMENTS))

@@ -61,7 +61,7 @@ from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Phase
 from pkmncli.errors import PkmnError
-from pkmncli.training.evaluation import wilson_interval
+from pkmncli.training.evaluation.evaluation import wilson_interval
 
 BETWEEN_STATES = 40
 """Steps of the pilot between two kept states."""

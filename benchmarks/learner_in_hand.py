@@ -11,7 +11,7 @@ from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import build_learner, environment_spec
-from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.checkpoints.files import read_checkpoint
 
 
 class LearnerInHand:

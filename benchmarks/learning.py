@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from pkmncli.training.evaluation import wilson_interval
+from pkmncli.training.evaluation.evaluation import wilson_interval
 
 EPISODE_STEPS = 300
 DRAWS = 10_000

@@ -30,7 +30,7 @@ from pkmncli.config import resolve_settings
 from pkmncli.llm.prompts import PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA, MOST_PRESSES, Reading, read_reply
 from pkmncli.plugins import get_registry
-from pkmncli.training.advice_parts import build_backend
+from pkmncli.training.advice.build import build_backend
 
 HORIZON = 30
 BETWEEN_STATES = 25

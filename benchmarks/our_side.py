@@ -18,7 +18,7 @@ from training_spec import TrainingSpec
 from pkmncli import cli
 from pkmncli.config import resolve_settings
 from pkmncli.plugins import get_registry
-from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.session import TrainingSession
 
 EQUAL_DQN = (

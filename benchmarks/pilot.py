@@ -81,7 +81,7 @@ def numbers(text: str) -> list[int]:
 
 def most_partners(rom: Path | None, game: str | None) -> int:
     """Return the number of partners to choose from in a game."""
-    from pkmn_pyboy.selection import select_game  # noqa: PLC0415
+    from pkmn_pyboy.profile.selection import select_game  # noqa: PLC0415
     from pkmn_pyboy.settings import EnvironmentSettings  # noqa: PLC0415
 
     profile, _ = select_game(EnvironmentSettings(rom_path=rom, game=game))

@@ -32,7 +32,7 @@ WAYS = ("by plan", "exploring", "at random")
 
 def without_places(folder: Path) -> Path:
     """Return a copy of the bundled game whose milestones name no places."""
-    from pkmn_pyboy.profile_loader import GAMES_FOLDER  # noqa: PLC0415
+    from pkmn_pyboy.profile.loading import GAMES_FOLDER  # noqa: PLC0415
 
     copy = folder / "quillwood"
     copy.mkdir()

@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api import Coded
 from pkmncli.config import resolve_settings
 from pkmncli.plugins import get_registry
 from pkmncli.training import session as training_session
-from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.recorder import Recorder
+from pkmncli.training.display.console import ConsoleProgress
+from pkmncli.training.recording.recorder import Recorder
 from pkmncli.training.session import TrainingSession
 from pkmncli.training.trainer import Trainer
 

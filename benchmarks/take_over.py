@@ -34,7 +34,7 @@ import numpy as np
 from pilot import badges_of, numbers
 from pinned_jobs import Cores, OutOfTimeError, default_jobs, keep, kept, pkmn, run_and_show
 
-from pkmncli.training.evaluation import wilson_interval
+from pkmncli.training.evaluation.evaluation import wilson_interval
 
 SETUPS: dict[str, tuple[str, ...]] = {
     "default": (),

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tests" / "plugins" / "pkmn_pyboy" / "quillwood"))
 from leg_player import begin, play_until  # noqa: E402
 from placed_game import CART_RAM, PlacedGame, Saved  # noqa: E402
 
-from pkmn_pyboy.emulator import Emulator  # noqa: E402
+from pkmn_pyboy.emulation.emulator import Emulator  # noqa: E402
 from pkmn_pyboy.environment import PokemonEnvironment  # noqa: E402
 from pkmn_pyboy.settings import EnvironmentSettings  # noqa: E402
 from pkmn_pyboy.state.game_state import Facing  # noqa: E402

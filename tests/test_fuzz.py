@@ -23,9 +23,9 @@ import tomlkit
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
-from pkmn_pyboy.rom import load_rom
-from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
+from pkmn_pyboy.emulation.rom import load_rom
+from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_saved_state
+from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.descriptions import Describer
@@ -36,7 +36,7 @@ from pkmncli.config.sources import from_file
 from pkmncli.errors import CheckpointError, ConfigurationError, EmulatorError, EnvironmentSetupError, PkmnError
 from pkmncli.llm.replies import MOST_PRESSES, read_reply
 from pkmncli.plugins import get_registry
-from pkmncli.training.checkpoints import read_checkpoint, read_segments
+from pkmncli.training.checkpoints.files import read_checkpoint, read_segments
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 QUILLWOOD = GAMES_FOLDER / "quillwood"
@@ -344,8 +344,8 @@ def checkpoint() -> tuple[Path, dict[str, Any]]:
     import numpy as np  # noqa: PLC0415
 
     from pkmncli.api import Segment  # noqa: PLC0415
-    from pkmncli.training.checkpoints import Checkpoint, write_checkpoint  # noqa: PLC0415
-    from pkmncli.training.worker_spec import WorkerState  # noqa: PLC0415
+    from pkmncli.training.checkpoints.files import Checkpoint, write_checkpoint  # noqa: PLC0415
+    from pkmncli.training.workers.spec import WorkerState  # noqa: PLC0415
 
     run = TemporaryDirectory()
     atexit.register(run.cleanup)

@@ -14,11 +14,11 @@ import pytest
 
 import pkmncli
 from pkmn_pyboy.environment import make_environment
+from pkmn_pyboy.environments.mask_rules import MASK_RULES, allowed_actions
+from pkmn_pyboy.environments.observation import STATE_VARIABLES
 from pkmn_pyboy.goal_view.local_map import PLANES
 from pkmn_pyboy.goal_view.table import GOAL_NUMBERS
-from pkmn_pyboy.mask_rules import MASK_RULES, allowed_actions
-from pkmn_pyboy.observation import STATE_VARIABLES
-from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
+from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
 from pkmn_pyboy.state.game_state import PHASE_NAMES, Party, Phase
 from pkmncli import cli, errors
 from pkmncli.api import Action
@@ -27,7 +27,7 @@ from pkmncli.config import MAY_CHANGE, TrainSettings
 from pkmncli.config.curriculum_settings import CurriculumSettings, Stage
 from pkmncli.outgoing_text import secrets_of
 from pkmncli.plugins import get_registry
-from pkmncli.training.statistics import TrainingStatistics
+from pkmncli.training.recording.counters import TrainingStatistics
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -15,7 +15,7 @@ from pkmncli.bench.training import finished
 from pkmncli.config import NONE, resolve_settings
 from pkmncli.errors import LLMConnectionError, PluginError
 from pkmncli.plugins import Registry
-from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.session import TrainingSession
 
 STEPS = 6000

@@ -12,10 +12,10 @@ import psutil
 from pkmncli.bench.pairs import Measurement, measure_pairs, never, quantity, ratio
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
 from pkmncli.plugins import Registry
-from pkmncli.training.checkpoints import read_segments
-from pkmncli.training.console import LOOK_SECONDS, ConsoleProgress
+from pkmncli.training.checkpoints.files import read_segments
+from pkmncli.training.display.console import LOOK_SECONDS, ConsoleProgress
+from pkmncli.training.display.status import Status
 from pkmncli.training.session import Outcome, TrainingSession
-from pkmncli.training.status import Status
 
 STEPS = 3000
 PAIRS = 3

@@ -13,7 +13,7 @@ from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
 
 STEPS_PER_ROUND = 1000
 PAIRS = 7

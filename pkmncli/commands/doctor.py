@@ -24,11 +24,11 @@ from pkmncli.errors import EXIT_LLM, ConfigurationError, LLMConnectionError, Pkm
 from pkmncli.llm.counsel import NO_THINKING, is_empty
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir, open_run
-from pkmncli.training.advice_parts import build_backend
+from pkmncli.training.advice.build import build_backend
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.reports import MOST_REPORTS, read_reports
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.reports import MOST_REPORTS, read_reports
 from pkmncli.version import __version__
 
 logger = logging.getLogger(__name__)

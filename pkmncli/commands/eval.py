@@ -21,10 +21,12 @@ from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, default_save_dir
 from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
-from pkmncli.training.baselines import BASELINES_FILE, Baselines
-from pkmncli.training.checkpoint_selection import readable_checkpoint
-from pkmncli.training.checkpoints import read_checkpoint
-from pkmncli.training.evaluation import (
+from pkmncli.training.beginnings.given_starts import check_kept_starts
+from pkmncli.training.checkpoints.files import read_checkpoint
+from pkmncli.training.checkpoints.selection import readable_checkpoint
+from pkmncli.training.display.verdict import PLAYERS, rows_of, table_lines, verdict
+from pkmncli.training.evaluation.baselines import BASELINES_FILE, Baselines
+from pkmncli.training.evaluation.evaluation import (
     PLAYED_BY,
     AgentPolicy,
     EvaluatedEpisode,
@@ -35,16 +37,14 @@ from pkmncli.training.evaluation import (
     keep_evaluation,
     report,
 )
-from pkmncli.training.final_evaluation import play_baselines, side_by_side_spec
-from pkmncli.training.given_starts import check_kept_starts
+from pkmncli.training.evaluation.final_evaluation import play_baselines, side_by_side_spec
+from pkmncli.training.evaluation.pretrained_run import open_agent
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.pretrained_run import open_agent
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.session import larger_budget, quoted
-from pkmncli.training.verdict import PLAYERS, rows_of, table_lines, verdict
-from pkmncli.training.worker_spec import WorkerSpec
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.spec import WorkerSpec
 from pkmncli.video import check_video_name
 
 

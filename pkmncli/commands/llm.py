@@ -17,10 +17,10 @@ from pkmncli.llm.counsel import Answer
 from pkmncli.llm.prompts import Prompt, PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA
 from pkmncli.plugins import Registry, get_registry
-from pkmncli.training.advice_parts import advice_seed, build_backend, build_counsel
+from pkmncli.training.advice.build import advice_seed, build_backend, build_counsel
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
 
 llm = typer.Typer(
     add_completion=False,

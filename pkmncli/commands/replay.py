@@ -12,8 +12,8 @@ from pkmncli.plugins import get_registry
 from pkmncli.replay.recorded import Agreement
 from pkmncli.replay.showing import film, open_episode, play_silently, show_in_terminal, show_in_window
 from pkmncli.replay.shown import Show
+from pkmncli.training.evaluation.pretrained_run import open_agent, play_for_show
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.pretrained_run import open_agent, play_for_show
 from pkmncli.video import check_video_name
 
 PLAYED_FOR_SHOW = 3

@@ -19,14 +19,14 @@ from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
 from pkmncli.standard_streams import output_is_extra
 from pkmncli.training.assembly import check_parts, unread_settings
-from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.estimate import duration
+from pkmncli.training.display.console import ConsoleProgress
+from pkmncli.training.display.estimate import duration
+from pkmncli.training.display.verdict import rows_of, table_lines
 from pkmncli.training.interrupts import stop_with_whoever_began_this
-from pkmncli.training.journey import Journey, in_words, play_time
 from pkmncli.training.parts_fit import fit_parts
+from pkmncli.training.recording.journey import Journey, in_words, play_time
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import Outcome, TrainingSession, larger_budget, quoted
-from pkmncli.training.verdict import rows_of, table_lines
 
 _READ_WITH_A_MODEL = ("max_context_length", "strategy", "initial_strategy")
 """Settings beside those of ``llm_...`` that only a training with a language model reads."""

@@ -17,7 +17,7 @@ from pkmncli.experiments.side_by_side import LOGS, STOPPING
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir
 from pkmncli.standard_streams import output_is_extra
-from pkmncli.training.estimate import duration, size
+from pkmncli.training.display.estimate import duration, size
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.session import quoted
 from pkmncli.tuning.forecast import forecast

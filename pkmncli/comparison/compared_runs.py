@@ -19,7 +19,7 @@ from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, default_save_dir, is_folder, list_runs, open_run
 from pkmncli.training.assembly import open_store
-from pkmncli.training.evaluation import EVALUATIONS
+from pkmncli.training.evaluation.evaluation import EVALUATIONS
 
 CURVES = ("evaluation/avg_reward", "alone/reward", "episode/average_reward", "episode/reward")
 """Default metrics of a learning curve: the first that all runs have enough values of."""

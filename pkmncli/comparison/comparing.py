@@ -35,7 +35,7 @@ from pkmncli.comparison.measures import (
 )
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry
-from pkmncli.training.evaluation import wilson_interval
+from pkmncli.training.evaluation.evaluation import wilson_interval
 
 PROFILE_POINTS = 101
 """Number of thresholds of a profile, evenly spaced from the lowest score to the highest."""

@@ -19,7 +19,7 @@ from pkmncli.comparison.charts import (
 )
 from pkmncli.comparison.measures import interquartile_mean
 from pkmncli.comparison.run_plots import LEVELS, SHARES, TITLES, Plotted, PlottedGroup
-from pkmncli.training.journey import FRAMES_A_SECOND, Reached
+from pkmncli.training.recording.journey import FRAMES_A_SECOND, Reached
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,8 +14,8 @@ from pkmncli.comparison.grouping import group_runs
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import open_store
-from pkmncli.training.journey import Journey, Reached
-from pkmncli.training.verdict import PLAYERS
+from pkmncli.training.display.verdict import PLAYERS
+from pkmncli.training.recording.journey import Journey, Reached
 
 TITLES = {
     "alone/goal_share": "Learner alone: share of starts to the goal",

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from pkmncli.api import Source
 from pkmncli.errors import RunError
 from pkmncli.runs import Run
-from pkmncli.training.scene import WHO
+from pkmncli.training.display.scene import WHO
 
 if TYPE_CHECKING:
     from pkmncli.api import Facts
     from pkmncli.replay.recorded import PlayedStep
-    from pkmncli.training.recorded import RecordedEpisode
+    from pkmncli.training.recording.recorded import RecordedEpisode
 
 _MAPS_PER_GROUP = 256
 

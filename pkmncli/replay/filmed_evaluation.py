@@ -19,7 +19,7 @@ from pkmncli.replay.shown import Show
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.recorded import RecordedEpisode
+from pkmncli.training.recording.recorded import RecordedEpisode
 
 SPEED = 4.0
 """Multiple of the real console's speed."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Action
 from pkmncli.errors import RunError
-from pkmncli.training.recorded import RecordedEpisode
+from pkmncli.training.recording.recorded import RecordedEpisode
 
 if TYPE_CHECKING:
     from pkmncli.api import Environment

@@ -20,11 +20,11 @@ from pkmncli.replay.window import PictureWindow
 from pkmncli.runs import Run, open_run
 from pkmncli.standard_streams import lost_output
 from pkmncli.training.assembly import environment_spec, open_store, tables_folder
-from pkmncli.training.checkpoint_selection import readable_checkpoint
-from pkmncli.training.checkpoints import read_checkpoint
-from pkmncli.training.evaluation import EVALUATIONS, PLAYED_BY
-from pkmncli.training.given_starts import check_kept_starts
-from pkmncli.training.recorded import RecordedEpisode, with_start
+from pkmncli.training.beginnings.given_starts import check_kept_starts
+from pkmncli.training.checkpoints.files import read_checkpoint
+from pkmncli.training.checkpoints.selection import readable_checkpoint
+from pkmncli.training.evaluation.evaluation import EVALUATIONS, PLAYED_BY
+from pkmncli.training.recording.recorded import RecordedEpisode, with_start
 from pkmncli.training.run_settings import run_settings
 from pkmncli.video import TerminalScreen, open_video
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pkmncli.replay.explained import Explanation
-    from pkmncli.training.recorded import RecordedEpisode
+    from pkmncli.training.recording.recorded import RecordedEpisode
 
 
 @dataclass(slots=True)

@@ -14,14 +14,14 @@ from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.hybrid.encoder_choice import encoder_argument
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.seeds import Purpose, derive_seed
-from pkmncli.training.worker_spec import PartSpec, WorkerSpec, import_target
+from pkmncli.training.workers.spec import PartSpec, WorkerSpec, import_target
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from pkmncli.plugins import Registration, Registry
     from pkmncli.runs import Run
-    from pkmncli.training.workers import WorkerPool
+    from pkmncli.training.workers.pool import WorkerPool
 
 # Settings of the core that an environment takes over, where its own settings have a field of that name.
 _PASSED_ON = ("rom_path", "goal", "goals", "max_steps_per_episode", "force_rom", "knowledge", "cartridge")

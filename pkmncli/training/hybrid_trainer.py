@@ -13,8 +13,8 @@ from pkmncli.errors import CheckpointError, PkmnError
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import check_parts
-from pkmncli.training.callbacks import Callback, Callbacks
-from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.display.callbacks import Callback, Callbacks
+from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.from_objects import Given
 from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.run_settings import run_settings

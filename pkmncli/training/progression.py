@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkmncli.api import Algorithm, Strategy
 from pkmncli.hybrid.curriculum import Curriculum
-from pkmncli.training.measurement import Measured
+from pkmncli.training.evaluation.measurement import Measured
 
 if TYPE_CHECKING:
-    from pkmncli.training.callbacks import Event
-    from pkmncli.training.statistics import TrainingStatistics
+    from pkmncli.training.display.callbacks import Event
+    from pkmncli.training.recording.counters import TrainingStatistics
 
 logger = logging.getLogger(__name__)
 

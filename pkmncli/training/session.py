@@ -25,7 +25,7 @@ from pkmncli.plugins import Registry
 from pkmncli.run_lock import RunLock
 from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.standard_streams import Installed
-from pkmncli.training.advice_parts import DeskBuilder, build_desk
+from pkmncli.training.advice.build import DeskBuilder, build_desk
 from pkmncli.training.assembly import (
     build_curriculum,
     build_learner,
@@ -35,34 +35,39 @@ from pkmncli.training.assembly import (
     tables_folder,
     worker_spec,
 )
-from pkmncli.training.callbacks import Event
-from pkmncli.training.checkpoint_selection import newest_checkpoint, set_aside_after
-from pkmncli.training.checkpoints import Checkpoint, read_checkpoint, read_segments
-from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.demonstrations import find_demonstrations, show
-from pkmncli.training.episode_starts import EpisodeStarts
-from pkmncli.training.estimate import duration, estimate, observation_bytes, size
-from pkmncli.training.examination import Examination
-from pkmncli.training.final_evaluation import FinalEvaluation, earlier_results, hold_final_evaluation, is_complete
-from pkmncli.training.given_starts import check_kept_starts, keep_given_starts, read_given_starts
+from pkmncli.training.beginnings.demonstrations import find_demonstrations, show
+from pkmncli.training.beginnings.episode_starts import EpisodeStarts
+from pkmncli.training.beginnings.given_starts import check_kept_starts, keep_given_starts, read_given_starts
+from pkmncli.training.beginnings.pretraining import Pretraining
+from pkmncli.training.beginnings.start_from import begin_from, find_starting_point, slug
+from pkmncli.training.checkpoints.files import Checkpoint, read_checkpoint, read_segments
+from pkmncli.training.checkpoints.retention import CheckpointKeeper, remove_leftovers
+from pkmncli.training.checkpoints.selection import newest_checkpoint, set_aside_after
+from pkmncli.training.display.callbacks import Event
+from pkmncli.training.display.console import ConsoleProgress
+from pkmncli.training.display.estimate import duration, estimate, observation_bytes, size
+from pkmncli.training.display.live_board import Spectators
+from pkmncli.training.display.run_log import log_to
+from pkmncli.training.display.status import TrainerOptions
+from pkmncli.training.display.trackers import TrackedRun, chosen_trackers, tracked
+from pkmncli.training.evaluation.examination import Examination
+from pkmncli.training.evaluation.final_evaluation import (
+    FinalEvaluation,
+    earlier_results,
+    hold_final_evaluation,
+    is_complete,
+)
+from pkmncli.training.evaluation.measurement import Measurement
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
-from pkmncli.training.measurement import Measurement
-from pkmncli.training.pretraining import Pretraining
 from pkmncli.training.progression import Progression
-from pkmncli.training.reports import ReportKeeper
 from pkmncli.training.run_guard import RunGuard
-from pkmncli.training.run_log import log_to
-from pkmncli.training.saving import CheckpointKeeper, remove_leftovers
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
-from pkmncli.training.spectators import Spectators
-from pkmncli.training.start_from import begin_from, find_starting_point, slug
-from pkmncli.training.status import TrainerOptions
-from pkmncli.training.tracking import TrackedRun, chosen_trackers, tracked
 from pkmncli.training.trainer import Trainer
-from pkmncli.training.worker_link import WorkerLostError
-from pkmncli.training.worker_spec import WorkerSpec
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.link import WorkerLostError
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.reports import ReportKeeper
+from pkmncli.training.workers.spec import WorkerSpec
 
 logger = logging.getLogger(__name__)
 

@@ -16,33 +16,33 @@ from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.action_values import ActionValues
-from pkmncli.training.checkpoints import Checkpoint
-from pkmncli.training.episodes import RunningEpisode
-from pkmncli.training.estimate import duration
+from pkmncli.training.beginnings.pretraining import Pretraining
+from pkmncli.training.checkpoints.files import Checkpoint
+from pkmncli.training.display.estimate import duration
+from pkmncli.training.display.live_board import Spectators
+from pkmncli.training.display.scene import scene_of
+from pkmncli.training.display.status import Observer, TrainerOptions
 from pkmncli.training.intervals import crossings
-from pkmncli.training.journey import FRAMES_A_SECOND
-from pkmncli.training.journeys import Journeys
 from pkmncli.training.learner_thread import updates_of
 from pkmncli.training.memory import peak_memory_bytes
-from pkmncli.training.meters import Meters, metrics_of
-from pkmncli.training.press_log import PressLog
-from pkmncli.training.pretraining import Pretraining
 from pkmncli.training.progression import Progression
-from pkmncli.training.recorder import Recorder
-from pkmncli.training.scene import scene_of
+from pkmncli.training.recording.counters import TrainingStatistics
+from pkmncli.training.recording.episodes import RunningEpisode
+from pkmncli.training.recording.journey import FRAMES_A_SECOND
+from pkmncli.training.recording.journeys import Journeys
+from pkmncli.training.recording.meters import Meters, metrics_of
+from pkmncli.training.recording.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
-from pkmncli.training.spectators import Spectators
-from pkmncli.training.statistics import TrainingStatistics
-from pkmncli.training.status import Observer, TrainerOptions
+from pkmncli.training.workers.press_log import PressLog
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pkmncli.training.advice_desk import AdviceDesk
-    from pkmncli.training.callbacks import Event
-    from pkmncli.training.episode_starts import EpisodeStarts
+    from pkmncli.training.advice.coordinator import AdviceDesk
+    from pkmncli.training.beginnings.episode_starts import EpisodeStarts
+    from pkmncli.training.display.callbacks import Event
     from pkmncli.training.run_guard import RunGuard
-    from pkmncli.training.workers import StepResult, WorkerPool
+    from pkmncli.training.workers.pool import StepResult, WorkerPool
 
 logger = logging.getLogger(__name__)
 

@@ -9,18 +9,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pkmn_decisions.analysis import Analysis
-from pkmn_decisions.conditions import parse_filter
-from pkmn_decisions.game_states import state_variables
-from pkmn_decisions.patterns import PatternQuestion
-from pkmn_decisions.recent_decisions import recent_decisions
-from pkmn_decisions.recording_by_hand import RecordingByHand, check_figures
-from pkmn_decisions.sections import Show, values
-from pkmn_decisions.situations import DEFAULT_DIMENSIONS
-from pkmn_decisions.sqlite_history import import_history, is_sqlite
-from pkmn_decisions.table_files import SUPERSEDED
-from pkmn_decisions.table_index import INDEX_FILE
-from pkmn_decisions.view import RunViews, default_horizon
+from pkmn_decisions.analysis.conditions import parse_filter
+from pkmn_decisions.analysis.findings import Analysis
+from pkmn_decisions.analysis.game_states import state_variables
+from pkmn_decisions.analysis.patterns import PatternQuestion
+from pkmn_decisions.analysis.recent_decisions import recent_decisions
+from pkmn_decisions.analysis.situations import DEFAULT_DIMENSIONS
+from pkmn_decisions.report.sections import Show, values
+from pkmn_decisions.store.files import SUPERSEDED
+from pkmn_decisions.store.index import INDEX_FILE
+from pkmn_decisions.store.recording_by_hand import RecordingByHand, check_figures
+from pkmn_decisions.store.sqlite_history import import_history, is_sqlite
+from pkmn_decisions.store.view import RunViews, default_horizon
 from pkmncli.errors import DecisionValidationError, RunError
 
 
@@ -103,13 +103,14 @@ class DecisionHistoryAnalyzer:
 
         Args:
             min_frequency: minimum number of times an action was taken in a situation.
-            context_filter: conditions on the decisions; see :func:`pkmn_decisions.conditions.parse_filter`.
-            by: dimensions that distinguish situations; see :data:`pkmn_decisions.patterns.DIMENSIONS`.
+            context_filter: conditions on the decisions; see :func:`pkmn_decisions.analysis.conditions.parse_filter`.
+            by: dimensions that distinguish situations; see :data:`pkmn_decisions.analysis.patterns.DIMENSIONS`.
             sort: ``success``, ``frequency``, ``lift`` or ``reward``.
             limit: maximum patterns to return; all by default.
 
         Returns:
-            One dictionary for each pattern; its keys are those of :meth:`pkmn_decisions.patterns.Pattern.as_dict`.
+            One dictionary for each pattern, with the keys of
+            :meth:`~pkmn_decisions.analysis.patterns.Pattern.as_dict`.
 
         Raises:
             DecisionValidationError: a condition, dimension or number is not valid.

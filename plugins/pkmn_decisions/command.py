@@ -13,21 +13,21 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmn_decisions.analysis import Analysis
-from pkmn_decisions.conditions import parse_conditions, parse_filter
-from pkmn_decisions.headline import headline
-from pkmn_decisions.html_page import html_page
-from pkmn_decisions.patterns import PatternQuestion, highest_frequency
-from pkmn_decisions.picture import check_plot, draw
-from pkmn_decisions.prices import Prices, known_prices
-from pkmn_decisions.read_only import check_read_only
-from pkmn_decisions.report import Format, flat, to_json, write
-from pkmn_decisions.section_table import SectionTable
-from pkmn_decisions.sections import DEFAULT, Show, tables, values
-from pkmn_decisions.sequences import LONGEST, SHORTEST
-from pkmn_decisions.situations import DEFAULT_DIMENSIONS
-from pkmn_decisions.sqlite_history import import_history, is_sqlite
-from pkmn_decisions.view import STANDALONE_FILE, RunViews, default_horizon, run_names
+from pkmn_decisions.analysis.conditions import parse_conditions, parse_filter
+from pkmn_decisions.analysis.findings import Analysis
+from pkmn_decisions.analysis.patterns import PatternQuestion, highest_frequency
+from pkmn_decisions.analysis.prices import Prices, known_prices
+from pkmn_decisions.analysis.sequences import LONGEST, SHORTEST
+from pkmn_decisions.analysis.situations import DEFAULT_DIMENSIONS
+from pkmn_decisions.report.headline import headline
+from pkmn_decisions.report.html_page import html_page
+from pkmn_decisions.report.picture import check_plot, draw
+from pkmn_decisions.report.rows import Format, flat, to_json, write
+from pkmn_decisions.report.section_table import SectionTable
+from pkmn_decisions.report.sections import DEFAULT, Show, tables, values
+from pkmn_decisions.store.read_only import check_read_only
+from pkmn_decisions.store.sqlite_history import import_history, is_sqlite
+from pkmn_decisions.store.view import STANDALONE_FILE, RunViews, default_horizon, run_names
 from pkmncli.api import find_run
 from pkmncli.errors import ConfigurationError
 

@@ -9,7 +9,9 @@ from pkmncli.hookspecs import hookimpl
 @hookimpl
 def pkmn_register_stores(register: Register) -> None:
     """Register the store that writes Parquet files through DuckDB."""
-    register("duckdb", "pkmn_decisions.store:DuckDBStore", help="Parquet files in the run folder, read with DuckDB")
+    register(
+        "duckdb", "pkmn_decisions.store.store:DuckDBStore", help="Parquet files in the run folder, read with DuckDB"
+    )
 
 
 @hookimpl

@@ -9,31 +9,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_pyboy.analysis import GameStateAnalysis
-from pkmn_pyboy.buttons import BUTTONS
-from pkmn_pyboy.changes import Snapshot
-from pkmn_pyboy.context import analyse, describe, splits, status_line, take_snapshot
-from pkmn_pyboy.emulated_environment import EmulatedEnvironment
-from pkmn_pyboy.emulation_settings import settings_from
-from pkmn_pyboy.facts import facts_of
+from pkmn_pyboy.emulation.buttons import BUTTONS
+from pkmn_pyboy.emulation.settings import settings_from
+from pkmn_pyboy.environments.emulated import EmulatedEnvironment
+from pkmn_pyboy.environments.mask_rules import rules_without
+from pkmn_pyboy.environments.masks import MaskTable
+from pkmn_pyboy.environments.observation import write_state_variables
+from pkmn_pyboy.environments.seen_tiles import SeenTiles
+from pkmn_pyboy.environments.starts import base_start, continued_start, floor_ahead, vary_start
+from pkmn_pyboy.environments.step_record import facts_of
 from pkmn_pyboy.goal_view.guide import Guide
 from pkmn_pyboy.goal_view.view import GOAL, LOCAL_MAP, GoalView
-from pkmn_pyboy.mask_rules import rules_without
-from pkmn_pyboy.masks import MaskTable
-from pkmn_pyboy.milestones import MilestoneTracker
-from pkmn_pyboy.observation import write_state_variables
-from pkmn_pyboy.progress_clock import ProgressClock
+from pkmn_pyboy.profile.selection import select_game
 from pkmn_pyboy.rewards.composition import RewardSum
-from pkmn_pyboy.seen_tiles import SeenTiles
-from pkmn_pyboy.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.starts import base_start, continued_start, floor_ahead, vary_start
 from pkmn_pyboy.state.details import Details
 from pkmn_pyboy.state.details_reader import DetailsReader
 from pkmn_pyboy.state.game_state import PHASE_NAMES, SITUATIONS, GameState, Phase
 from pkmn_pyboy.state.name_tables import names_with_image
 from pkmn_pyboy.state.reader import StateReader
-from pkmn_pyboy.text_map import TextMap
+from pkmn_pyboy.story.model import MilestoneTracker
+from pkmn_pyboy.story.progress_clock import ProgressClock
+from pkmn_pyboy.words.analysis import GameStateAnalysis
+from pkmn_pyboy.words.changes import Snapshot
+from pkmn_pyboy.words.context import analyse, describe, splits, status_line, take_snapshot
+from pkmn_pyboy.words.text_map import TextMap
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmncli.api import Action, Context, Facts, MilestoneSplit
 from pkmncli.errors import EmulatorError, EnvironmentSetupError

@@ -20,7 +20,7 @@ from pkmncli.hybrid.agent import HybridAgent
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import build_learner, environment_spec
-from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.checkpoints.files import read_checkpoint
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "pkmn_patch_encoder"
 SHORT = ["--observation-type=multi_modal", "--max-steps-per-episode=30", "--save-interval=60"]

@@ -15,8 +15,8 @@ import pytest
 from pkmn_dqn.learner import DQN
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
-from pkmncli.training import baselines, evaluation
 from pkmncli.training.assembly import open_store
+from pkmncli.training.evaluation import baselines, evaluation
 
 Pkmn = Callable[..., Any]
 

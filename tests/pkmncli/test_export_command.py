@@ -17,7 +17,7 @@ from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import build_learner, environment_spec, open_store
-from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.checkpoints.files import read_checkpoint
 
 Pkmn = Callable[..., Any]
 
@@ -119,7 +119,7 @@ def test_a_run_without_a_learner_has_no_policy(pkmn: Pkmn, run: Run) -> None:
 
 
 def test_parts_that_cannot_export_are_told(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pkmn_decisions.store import DuckDBStore  # noqa: PLC0415
+    from pkmn_decisions.store.store import DuckDBStore  # noqa: PLC0415
     from pkmn_dqn.learner import DQN  # noqa: PLC0415
 
     monkeypatch.delattr(DQN, "export_policy")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pkmn_decisions.schema import TABLES
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.schema import TABLES
+from pkmn_decisions.store.store import DuckDBStore
 
 Pkmn = Callable[..., Any]
 SharedRun = Callable[..., Path]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
+from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings, resolve_settings
 from pkmncli.config.presets import check_presets, presets_of
 from pkmncli.config.run_file import CONFIG_FILE

@@ -18,8 +18,8 @@ from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import environment_spec
-from pkmncli.training.checkpoints import read_checkpoint
-from pkmncli.training.pretrained import find_pretrained
+from pkmncli.training.beginnings.pretrained import find_pretrained
+from pkmncli.training.checkpoints.files import read_checkpoint
 
 Pkmn = Callable[..., Any]
 

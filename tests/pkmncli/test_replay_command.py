@@ -20,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageSequence
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
 from pkmncli.api import Action, Environment
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
@@ -29,7 +29,7 @@ from pkmncli.replay.showing import open_episode
 from pkmncli.replay.shown import Show
 from pkmncli.runs import Run
 from pkmncli.training.assembly import environment_spec, open_store
-from pkmncli.training.recorded import RecordedEpisode
+from pkmncli.training.recording.recorded import RecordedEpisode
 
 Pkmn = Callable[..., Any]
 

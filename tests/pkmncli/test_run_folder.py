@@ -19,7 +19,7 @@ from pkmncli.config import ResolvedSettings
 from pkmncli.errors import RunError
 from pkmncli.plugins import get_registry
 from pkmncli.runs import LAYOUT_VERSION, Run, create_run, list_runs, open_run
-from pkmncli.training import checkpoints
+from pkmncli.training.checkpoints import files as checkpoints
 
 
 def test_a_new_run_is_named_after_time_game_and_learner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

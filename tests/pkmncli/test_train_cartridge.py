@@ -13,7 +13,7 @@ from saved_games import save_by_the_menu
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
 
 Pkmn = Callable[..., Any]
 SHORT = ("--no-rl", "--max-steps-per-episode=30", "--save-interval=40")
@@ -21,7 +21,7 @@ SHORT = ("--no-rl", "--max-steps-per-episode=30", "--save-interval=40")
 
 @pytest.fixture(scope="module")
 def saved() -> tuple[bytes, tuple[int, int, int]]:
-    from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile  # noqa: PLC0415
+    from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile  # noqa: PLC0415
 
     return save_by_the_menu(load_profile(GAMES_FOLDER / "quillwood"), "right right down")
 

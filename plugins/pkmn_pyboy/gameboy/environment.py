@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_pyboy.buttons import BUTTONS
-from pkmn_pyboy.emulated_environment import EmulatedEnvironment
-from pkmn_pyboy.emulation_settings import settings_from
+from pkmn_pyboy.emulation.buttons import BUTTONS
+from pkmn_pyboy.emulation.rom import load_rom
+from pkmn_pyboy.emulation.settings import settings_from
+from pkmn_pyboy.environments.emulated import EmulatedEnvironment
+from pkmn_pyboy.environments.observation import pack_screen
 from pkmn_pyboy.gameboy.novelty import ScreenNovelty
 from pkmn_pyboy.gameboy.settings import GameBoySettings
-from pkmn_pyboy.observation import pack_screen
-from pkmn_pyboy.rom import load_rom
 from pkmncli.api import Context, Facts
 from pkmncli.errors import ConfigurationError, RomError
 

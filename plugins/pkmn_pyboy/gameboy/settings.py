@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pkmn_pyboy.emulation_settings import EmulationSettings
+from pkmn_pyboy.emulation.settings import EmulationSettings
 from pkmncli.api import PROVIDED
 
 

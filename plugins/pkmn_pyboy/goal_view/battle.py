@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.goal_view.numbers import GoalNumber, hot_rows, one_hot, share, within
-from pkmn_pyboy.pilot.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.battle.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Tactician
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Tactician
 from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Battler, GameState, Party
 from pkmn_pyboy.state.type_chart import BEST_FACTOR
 

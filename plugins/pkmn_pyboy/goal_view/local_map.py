@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pkmn_pyboy.environments.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
 from pkmn_pyboy.navigation.exits import ExitReader
 from pkmn_pyboy.navigation.grid import LAND, WATER, GridReader, MapGrid
 from pkmn_pyboy.navigation.people import ITEM, PeopleReader
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
 from pkmn_pyboy.state.game_state import GameState, Phase
 
 if TYPE_CHECKING:

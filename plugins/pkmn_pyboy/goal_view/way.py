@@ -5,7 +5,7 @@ from __future__ import annotations
 from pkmn_pyboy.goal_view.numbers import WALKING, GoalNumber, hot_rows, one_hot, within
 from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, PilotMemory
-from pkmn_pyboy.pilot.menu_tasks import LEAD, TEACH, USE
+from pkmn_pyboy.pilot.screens.menu_tasks import LEAD, TEACH, USE
 from pkmn_pyboy.state.game_state import GameState
 from pkmncli.api import Action
 

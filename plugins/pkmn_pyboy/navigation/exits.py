@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.navigation.grid import WALL, MapGrid, TileRules
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 
 UNKNOWN_MAP = 0
 """Destination of an exit that leads back to the previous map."""

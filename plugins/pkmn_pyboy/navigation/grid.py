@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.profile import CollisionRules, GameProfile
+from pkmn_pyboy.profile.model import CollisionRules, GameProfile
 from pkmncli.api import Action
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.emulator import Emulator
+    from pkmn_pyboy.emulation.emulator import Emulator
 
 STEPS: tuple[tuple[int, int], ...] = ((0, 1), (0, -1), (-1, 0), (1, 0))
 """Change of column and row by direction, in the order of :class:`~pkmn_pyboy.state.game_state.Facing`."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pkmn_pyboy.emulator import Emulator
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.profile.model import GameProfile
 
 ITEM, TRAINER = 1, 2
 """Kinds of a person besides 0, which speaks."""

@@ -104,8 +104,8 @@ class PilotMemory:
     losses: int = 0
     """Battles lost since the latest milestone: foes are taken to be that much stronger than forecast."""
     training: dict[str, Any] = field(default_factory=dict)
-    """Plans to become strong enough, by their foes; see :class:`~pkmn_pyboy.pilot.plans.Plan`. A plan is kept until it
-    is done or has failed.
+    """Plans to become strong enough, by their foes; see :class:`~pkmn_pyboy.pilot.goals.plans.Plan`. A plan is kept
+    until it is done or has failed.
     """
     poor_grounds: dict[str, int] = field(default_factory=dict)
     """Grounds and shops that did not pay, with the step from which they are tried again."""

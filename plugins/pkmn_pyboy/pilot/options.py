@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.grounds import NEVER, Distances, Ground, Grounds, Reached, species_on
-from pkmn_pyboy.pilot.healing import Healing
+from pkmn_pyboy.pilot.goals.grounds import NEVER, Distances, Ground, Grounds, Reached, species_on
+from pkmn_pyboy.pilot.goals.healing import Healing
+from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, RIVAL, OptionCosts, Plan, Recruit, Rival, Trainers, TrainingCost
+from pkmn_pyboy.pilot.goals.shopping import Shopping
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.plans import BUY, CATCH, RIVAL, OptionCosts, Plan, Recruit, Rival, Trainers, TrainingCost
-from pkmn_pyboy.pilot.roads import Roads, abilities
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.shopping import Shopping
+from pkmn_pyboy.pilot.walking.routes import Roads, abilities
 from pkmn_pyboy.state.game_state import PartyMember
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.goals import Goal, talk_ends

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pkmn_pyboy.battery import BatterySave, check_battery, read_battery_save
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.battery import BatterySave, check_battery, read_battery_save
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import RomImage
+from pkmn_pyboy.environments.starts import check_saved_game, find_saved_game
 from pkmn_pyboy.play.state_files import check_folder, free_path, write_whole
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import RomImage
-from pkmn_pyboy.starts import check_saved_game, find_saved_game
+from pkmn_pyboy.profile.model import GameProfile
 
 
 class CartridgeFile:

@@ -13,18 +13,18 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import RomImage
+from pkmn_pyboy.environments.starts import base_start
 from pkmn_pyboy.play.cartridge_file import CartridgeFile
 from pkmn_pyboy.play.raw_terminal import RawTerminal
 from pkmn_pyboy.play.state_files import StateFile, check_save_name, free_name, load_state_file
 from pkmn_pyboy.play.stop_signals import StopSignals
 from pkmn_pyboy.play.terminal_game import KEYS_HELP, play_in_terminal
 from pkmn_pyboy.play.window_game import WINDOW_KEYS_HELP, play_in_window
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import RomImage
-from pkmn_pyboy.selection import select_game
+from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.profile.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.starts import base_start
 from pkmncli.errors import ConfigurationError, EmulatorError
 
 _SAVED_BY_KEY = "The key s saves the state to"

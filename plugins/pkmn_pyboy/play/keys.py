@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
 
 
 class Key(StrEnum):

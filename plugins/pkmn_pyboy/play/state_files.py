@@ -7,9 +7,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from pkmn_pyboy.emulator import Emulator
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.saved_state import MAGIC, read_saved_state, write_saved_state
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_saved_state
+from pkmn_pyboy.profile.model import GameProfile
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.play.frame_clock import FrameClock
 from pkmn_pyboy.play.keys import Key, Pad
 from pkmn_pyboy.play.raw_terminal import RawTerminal
 from pkmn_pyboy.play.state_files import StateFile
 from pkmn_pyboy.play.terminal_page import KEYS, Caption, compose_page
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmncli.errors import EmulatorError

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pkmn_pyboy.buttons import BUTTONS
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.buttons import BUTTONS
+from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.play.state_files import StateFile
 from pkmn_pyboy.play.stop_signals import StopSignals
 

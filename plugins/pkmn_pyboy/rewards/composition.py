@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.emulation_settings import settings_from
+from pkmn_pyboy.emulation.settings import settings_from
 from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
 from pkmn_pyboy.settings import RewardPart
 from pkmn_pyboy.state.game_state import GameState

@@ -24,7 +24,7 @@ from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
 from pkmn_pyboy.state.status import conditions_of, screens_of, weather_of
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.profile import GameProfile, Names
+    from pkmn_pyboy.profile.model import GameProfile, Names
 
 _NAME_BYTES = 11
 _DAYS_A_WEEK, _HOURS_A_DAY, _MINUTES_AN_HOUR = 7, 24, 60

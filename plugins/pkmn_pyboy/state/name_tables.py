@@ -10,7 +10,7 @@ from pkmn_pyboy.state.memory_map import RomTable
 from pkmn_pyboy.state.text import Charmap
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.profile import GameProfile, Names
+    from pkmn_pyboy.profile.model import GameProfile, Names
 
 _SPECIES_NAME_BYTES = 10
 _LONGEST_NAME = 20

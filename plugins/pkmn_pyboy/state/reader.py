@@ -19,7 +19,7 @@ from pkmn_pyboy.state.phase import BOX_CORNERS, MAP_RUNNING, SOLID_CURSOR, Signa
 from pkmn_pyboy.state.type_chart import TypeChart
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.profile import GameProfile
+    from pkmn_pyboy.profile.model import GameProfile
 
 _SPECIES_MASK = (1 << SPECIES_COUNT) - 1
 _TILEMAP_BYTES = 360

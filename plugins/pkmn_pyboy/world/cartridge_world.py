@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from pkmn_pyboy.navigation.grid import TileRules
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.world.image import Image, OutOfImage
 from pkmn_pyboy.world.knowledge import openers_of
 from pkmn_pyboy.world.map_events import EventReader, Events

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.road_checks import check_story
-from pkmn_pyboy.selection import select_game
+from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.profile.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
+from pkmn_pyboy.story.road_checks import check_story
 from pkmn_pyboy.world.abilities import FIELD_MOVES, Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pkmn_pyboy.profile import Names
+from pkmn_pyboy.profile.model import Names
 from pkmn_pyboy.world.image import Image, OutOfImage
 from pkmn_pyboy.world.table_records import Evolution, EvolutionKind, GrowthRate, Item, MoveData, Species
 

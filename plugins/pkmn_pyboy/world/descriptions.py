@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pkmn_pyboy.profile import Names
+from pkmn_pyboy.profile.model import Names
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.records import DIRECTIONS, NO_FLAG, MapPerson, Role, Way, WorldMap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from pkmn_pyboy.profile import Names
+from pkmn_pyboy.profile.model import Names
 from pkmn_pyboy.state.memory_map import RomTable
 from pkmn_pyboy.state.text import Charmap
 from pkmn_pyboy.world.image import Image, OutOfImage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.world.image import Image, OutOfImage
 from pkmn_pyboy.world.map_layout import Header
 from pkmn_pyboy.world.records import NO_FLAG, NOWHERE, MapPerson, Role, Sign, Trigger, Warp

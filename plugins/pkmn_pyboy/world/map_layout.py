@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pkmn_pyboy.navigation.grid import MapGrid
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.world.image import BANK_BYTES, Image, OutOfImage
 from pkmn_pyboy.world.records import Connection
 

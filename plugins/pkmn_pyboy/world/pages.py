@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pkmn_pyboy.road_checks import StoryCheck
+from pkmn_pyboy.story.road_checks import StoryCheck
 from pkmn_pyboy.world.descriptions import SIDES, Describer, map_id_text
 from pkmn_pyboy.world.journey import Journey
 from pkmn_pyboy.world.knowledge import World

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pkmn_pyboy.navigation.grid import OFF_MAP, OPPOSITE, STEPS, WALL, MapGrid, TileRules
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.world.knowledge import openers_of
 from pkmn_pyboy.world.records import ENTER, NOWHERE, MapPerson, Place, Role, Sign, Warp, Way, WorldMap
 

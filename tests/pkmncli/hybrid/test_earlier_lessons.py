@@ -70,7 +70,7 @@ def test_a_training_tells_them_in_its_prompts(
         assert "can't be read" in done.err
         return
     assert done.code == 0
-    from pkmn_decisions.store import DuckDBStore  # noqa: PLC0415 - only this test reads a run
+    from pkmn_decisions.store.store import DuckDBStore  # noqa: PLC0415 - only this test reads a run
 
     (folder,) = tmp_path.glob("**/told")
     with DuckDBStore(folder) as store:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from pkmn_pyboy.observation import pack_screen as pack_screen_of_environment
-from pkmn_pyboy.observation import unpack_screens
+from pkmn_pyboy.environments.observation import pack_screen as pack_screen_of_environment
+from pkmn_pyboy.environments.observation import unpack_screens
 from pkmncli.api import BitPlanes
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.networks import unpack_planes, unpack_screen

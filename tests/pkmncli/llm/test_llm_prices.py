@@ -11,7 +11,7 @@ from pkmncli.config import resolve_settings
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
 from pkmncli.testing.scripted import ScriptedBackend
-from pkmncli.training.advice_parts import build_counsel
+from pkmncli.training.advice.build import build_counsel
 
 
 @pytest.fixture(autouse=True)

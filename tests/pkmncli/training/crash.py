@@ -31,7 +31,7 @@ def die_at(event: str, path: str, count: int) -> None:
 
 
 def flush_often() -> None:
-    from pkmncli.training.recorder import Recorder  # noqa: PLC0415
+    from pkmncli.training.recording.recorder import Recorder  # noqa: PLC0415
 
     calls = 0
 

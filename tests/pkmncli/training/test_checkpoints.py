@@ -10,7 +10,7 @@ import pytest
 
 from pkmncli.api import Segment
 from pkmncli.errors import CheckpointError
-from pkmncli.training.checkpoints import (
+from pkmncli.training.checkpoints.files import (
     Checkpoint,
     drop_buffer,
     first_usable,
@@ -18,7 +18,7 @@ from pkmncli.training.checkpoints import (
     read_segments,
     write_checkpoint,
 )
-from pkmncli.training.worker_spec import WorkerState
+from pkmncli.training.workers.spec import WorkerState
 
 
 def a_checkpoint(step: int = 100) -> Checkpoint:

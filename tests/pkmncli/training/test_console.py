@@ -20,11 +20,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pkmncli.training import console, trainer
-from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.live_view import Clock, lay_out, lines_of
-from pkmncli.training.statistics import TrainingStatistics
-from pkmncli.training.status import Status
+from pkmncli.training import trainer
+from pkmncli.training.display import console
+from pkmncli.training.display.console import ConsoleProgress
+from pkmncli.training.display.live_view import Clock, lay_out, lines_of
+from pkmncli.training.display.status import Status
+from pkmncli.training.recording.counters import TrainingStatistics
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[[0-9;]*(?<![0-9])(?:3[0-7]|9[0-7]|38)[0-9;]*m")

@@ -16,11 +16,11 @@ import pytest
 from pkmncli.api import Segment
 from pkmncli.errors import CheckpointError
 from pkmncli.runs import Run, create_run
-from pkmncli.training.checkpoint_selection import newest_checkpoint, readable_checkpoint
-from pkmncli.training.checkpoints import Checkpoint, is_whole, read_checkpoint, read_segments
-from pkmncli.training.saving import CheckpointKeeper
-from pkmncli.training.statistics import TrainingStatistics
-from pkmncli.training.worker_spec import WorkerState
+from pkmncli.training.checkpoints.files import Checkpoint, is_whole, read_checkpoint, read_segments
+from pkmncli.training.checkpoints.retention import CheckpointKeeper
+from pkmncli.training.checkpoints.selection import newest_checkpoint, readable_checkpoint
+from pkmncli.training.recording.counters import TrainingStatistics
+from pkmncli.training.workers.spec import WorkerState
 
 FILES = (
     "meta.json",
@@ -233,7 +233,7 @@ def test_a_run_that_was_moved_or_copied_keeps_its_checkpoints(kept: Kept, tmp_pa
 
 
 def test_checkpoints_of_a_version_that_named_no_run_are_read(kept: Kept) -> None:
-    from pkmncli.training import checkpoints  # noqa: PLC0415
+    from pkmncli.training.checkpoints import files as checkpoints  # noqa: PLC0415
 
     meta = kept.run.checkpoints.path(200) / "meta.json"
     content = json.loads(meta.read_text())
@@ -284,7 +284,7 @@ def test_what_is_in_the_way_of_a_checkpoint_is_set_aside(kept: Kept) -> None:
 
 
 def test_meta_that_leads_out_of_its_checkpoint_is_refused(kept: Kept, tmp_path: Path) -> None:
-    from pkmncli.training import checkpoints  # noqa: PLC0415
+    from pkmncli.training.checkpoints import files as checkpoints  # noqa: PLC0415
 
     (tmp_path / "secret").write_text("of another program")
     meta = kept.run.checkpoints.path(200) / "meta.json"

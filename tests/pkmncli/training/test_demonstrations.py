@@ -16,7 +16,7 @@ from pkmncli.api import Source
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
-from pkmncli.training.checkpoints import read_segments
+from pkmncli.training.checkpoints.files import read_segments
 
 Pkmn = Callable[..., Any]
 

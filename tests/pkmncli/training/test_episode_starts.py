@@ -24,7 +24,7 @@ from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import get_registry
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
 
 PILOT_ALONE = ["--rl=none", "--max-steps-per-episode=40", "--steps=400", "--save-interval=120", "--run-name=it"]
 STARTS = ["--set=starts.furthest=0.4", "--set=starts.reached=0.3"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from worker_pools import make_spec
 
-from pkmncli.training.estimate import estimate
+from pkmncli.training.display.estimate import estimate
 from pkmncli.training.no_learner import NoLearner
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
 
 
 class TimedLearner(NoLearner):

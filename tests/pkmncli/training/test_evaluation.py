@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.training.evaluation import report, wilson_interval
+from pkmncli.training.evaluation.evaluation import report, wilson_interval
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from pkmncli.replay.filmed_evaluation import STILL_S, film_learner_alone
 from pkmncli.replay.showing import build_environment
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
-from pkmncli.training.console import ConsoleProgress
-from pkmncli.training.final_evaluation import RESULTS
+from pkmncli.training.display.console import ConsoleProgress
+from pkmncli.training.evaluation.final_evaluation import RESULTS
 
 Pkmn = Callable[..., Any]
 

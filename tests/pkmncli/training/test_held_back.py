@@ -15,7 +15,7 @@ from pkmncli.api import Consequence, Source, Store
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
-from pkmncli.training.step_rows import HORIZON
+from pkmncli.training.recording.decision_rows import HORIZON
 
 Rows = list[dict[str, Any]]
 

@@ -15,11 +15,11 @@ import psutil
 import pytest
 
 from pkmncli.runs import Run
-from pkmncli.training import saving
-from pkmncli.training.console import ConsoleProgress
+from pkmncli.training.checkpoints import retention as saving
+from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.session import STOPPING
 from pkmncli.training.trainer import Trainer
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
 
 Action = Callable[[], None]
 

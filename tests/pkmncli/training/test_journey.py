@@ -12,8 +12,8 @@ import pytest
 
 from pkmncli.api.live import STANDING_BYTES, LiveStanding
 from pkmncli.runs import Run
-from pkmncli.training import console
-from pkmncli.training.journey import FRAMES_A_SECOND, Journey, Reached, in_words, play_time
+from pkmncli.training.display import console
+from pkmncli.training.recording.journey import FRAMES_A_SECOND, Journey, Reached, in_words, play_time
 
 Pkmn = Callable[..., Any]
 LONG = ("--no-rl", "--max-steps-per-episode=5000", "--save-interval=60")

@@ -12,7 +12,7 @@ import pytest
 
 from pkmncli.api import LLMReply, LLMRequest, Source
 from pkmncli.testing.scripted import ScriptedBackend
-from pkmncli.training.advice_desk import OUTDATED, AdviceDesk
+from pkmncli.training.advice.coordinator import OUTDATED, AdviceDesk
 
 LAG_STEPS, EPISODE_STEPS, STEPS = 60, 50, 1200
 WALK = json.dumps(

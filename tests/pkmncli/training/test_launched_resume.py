@@ -10,7 +10,7 @@ import pytest
 
 import pkmn_dqn.learner
 from pkmncli.runs import Run
-from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.checkpoints.files import read_checkpoint
 from pkmncli.training.learner_thread import LaunchedUpdates
 from pkmncli.training.trainer import Trainer
 

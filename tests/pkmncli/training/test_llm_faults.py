@@ -14,7 +14,7 @@ from faults import GOOD, KEY, READINGS
 
 from pkmncli.api import LLMFault, Source
 from pkmncli.llm.guard import Breaker
-from pkmncli.training import advice_parts
+from pkmncli.training.advice import build as advice_parts
 
 STEPS = 100
 ADVISED = ["--mode=llm-only", f"--steps={STEPS}", "--llm-interval=5", "--max-steps-per-episode=50", "--run-name=it"]

@@ -25,11 +25,11 @@ from worker_pools import (
 
 from pkmncli.api import PILOT_ACTS, Action, Advice, Source
 from pkmncli.errors import TrainingError
-from pkmncli.training import workers
-from pkmncli.training.press_log import PressLog
-from pkmncli.training.worker_link import WorkerLink, WorkerLostError
-from pkmncli.training.worker_spec import WorkerSpec
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers import pool as workers
+from pkmncli.training.workers.link import WorkerLink, WorkerLostError
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.press_log import PressLog
+from pkmncli.training.workers.spec import WorkerSpec
 
 STEPS = 70
 Disturb = Callable[[WorkerPool, int], None]

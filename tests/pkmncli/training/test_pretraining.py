@@ -12,7 +12,7 @@ from learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import Source
-from pkmncli.training.pretraining import Pretraining
+from pkmncli.training.beginnings.pretraining import Pretraining
 
 __all__ = ["one_torch_thread"]
 

@@ -12,7 +12,7 @@ import pytest
 from killed_training import Moment, train_until
 
 from pkmncli.runs import Run
-from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.checkpoints.files import read_checkpoint
 
 PRIORITISED = [
     "--set=dqn.priority_exponent=0.6",

@@ -18,10 +18,10 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
-from pkmncli.training.measurement import Measured
+from pkmncli.training.evaluation.measurement import Measured
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.progression import Progression
-from pkmncli.training.statistics import TrainingStatistics
+from pkmncli.training.recording.counters import TrainingStatistics
 
 STAGES = (
     Stage(reward_threshold=10, llm_confidence=0.9, strategy_preference="llm_heavy"),

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from worker_pools import process_id, take
 
-from pkmn_pyboy.profile_loader import GAMES_FOLDER
+from pkmn_pyboy.profile.loading import GAMES_FOLDER
 from pkmncli.api import PILOT_ACTS
 from pkmncli.config import resolve_settings
 from pkmncli.errors import RunError
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run, create_run
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.reports import MOST_BYTES, MOST_REPORTS, ReportKeeper, ReportWriter, read_reports
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.reports import MOST_BYTES, MOST_REPORTS, ReportKeeper, ReportWriter, read_reports
 
 Pkmn = Callable[..., Any]
 

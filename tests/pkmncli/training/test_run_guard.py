@@ -13,7 +13,7 @@ from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run, open_run
 from pkmncli.training import run_guard
-from pkmncli.training.checkpoints import is_whole
+from pkmncli.training.checkpoints.files import is_whole
 from pkmncli.training.session import TrainingSession
 from pkmncli.training.trainer import Trainer
 

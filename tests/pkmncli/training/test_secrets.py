@@ -201,7 +201,7 @@ def test_the_guarded_streams_hide_the_bytes_beneath(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("keys")
 def test_the_log_of_a_run(tmp_path: Path, run_pkmn: RunPkmn) -> None:
-    from pkmncli.training.run_log import log_to  # noqa: PLC0415 - numpy is of no need above
+    from pkmncli.training.display.run_log import log_to  # noqa: PLC0415 - numpy is of no need above
 
     class _Run:
         log_file = tmp_path / "log.txt"

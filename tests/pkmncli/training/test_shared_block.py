@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pkmncli.errors import TrainingError
-from pkmncli.training.shared_block import FieldLayout, SharedBlock
+from pkmncli.training.workers.shared_memory import FieldLayout, SharedBlock
 
 LAYOUT = (FieldLayout("screen", (72, 80, 3), "|u1"), FieldLayout("mask", (9,), "|i1"))
 

@@ -20,10 +20,10 @@ from worker_pools import make_spec, take, with_environment
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining, _is_running, process_began
 from pkmncli.errors import TrainingError
 from pkmncli.runs import Run
-from pkmncli.training.recorder import Recorder
-from pkmncli.training.spectators import Spectators
-from pkmncli.training.statistics import TrainingStatistics
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.display.live_board import Spectators
+from pkmncli.training.recording.counters import TrainingStatistics
+from pkmncli.training.recording.recorder import Recorder
+from pkmncli.training.workers.pool import WorkerPool
 
 DEADLINE_S = 90.0
 

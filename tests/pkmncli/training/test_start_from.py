@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pkmncli.runs import Run
-from pkmncli.training.checkpoints import read_checkpoint
+from pkmncli.training.checkpoints.files import read_checkpoint
 
 Pkmn = Callable[..., Any]
 

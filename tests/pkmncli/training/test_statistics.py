@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.training.statistics import RECENT_EPISODES, TrainingStatistics
+from pkmncli.training.recording.counters import RECENT_EPISODES, TrainingStatistics
 
 PROMISED = {
     "total_episodes",

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pkmncli.api import Coded
-from pkmncli.training.shared_block import RECORD_DTYPE
-from pkmncli.training.step_rows import HORIZON, StepRows, compare, judge
+from pkmncli.training.recording.decision_rows import HORIZON, StepRows, compare, judge
+from pkmncli.training.workers.shared_memory import RECORD_DTYPE
 
 NAMES = ["progress.milestone", "exploration.new_tile", "other"]
 TIMED = {"time"}

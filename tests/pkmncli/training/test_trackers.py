@@ -22,7 +22,7 @@ from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import get_registry
 from pkmncli.training import trainer
 from pkmncli.training.assembly import open_store
-from pkmncli.training.recorder import Recorder
+from pkmncli.training.recording.recorder import Recorder
 
 Points = dict[str, list[tuple[int, float]]]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.training.evaluation import report
-from pkmncli.training.verdict import rows_of, table_lines, verdict
+from pkmncli.training.display.verdict import rows_of, table_lines, verdict
+from pkmncli.training.evaluation.evaluation import report
 
 MILESTONES = ["start", "outside", "badge"]
 

@@ -29,9 +29,9 @@ from worker_pools import (
 from pkmncli.api import PILOT_ACTS, Action, Facts, Source
 from pkmncli.errors import EnvironmentSetupError, RomError, TrainingError
 from pkmncli.training.seeds import derive_seed, episode_number
-from pkmncli.training.worker_link import WorkerLink
-from pkmncli.training.worker_spec import PartSpec, WorkerSpec
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.link import WorkerLink
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.spec import PartSpec, WorkerSpec
 
 # Against Gymnasium ---------------------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ def parent(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         "import numpy as np\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "from worker_pools import make_spec, process_id, take\n"
-        "from pkmncli.training.workers import WorkerPool\n"
+        "from pkmncli.training.workers.pool import WorkerPool\n"
         "if __name__ == '__main__':\n"
         "    with WorkerPool(make_spec()) as pool:\n"
         "        pool.reset()\n"

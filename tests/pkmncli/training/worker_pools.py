@@ -14,8 +14,8 @@ from pkmncli.config import resolve_settings
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.seeds import Purpose
-from pkmncli.training.worker_spec import WorkerSpec
-from pkmncli.training.workers import WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.spec import WorkerSpec
 
 NUM_ENVS = 2
 EPISODE_STEPS = 30

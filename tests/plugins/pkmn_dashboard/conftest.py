@@ -61,7 +61,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 @pytest.fixture(scope="session")
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that is over, written by the parts that write one, without a training."""
-    from pkmn_decisions.store import DuckDBStore  # noqa: PLC0415 - only these tests need it
+    from pkmn_decisions.store.store import DuckDBStore  # noqa: PLC0415 - only these tests need it
 
     folder = tmp_path_factory.mktemp("finished") / "done"
     folder.mkdir()

@@ -23,7 +23,7 @@ from pkmn_dashboard.gate import Gate
 from pkmn_dashboard.live_events import LiveEvents
 from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, process_began
 from tests.plugins.pkmn_decisions.tables import advice, decisions
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from tests.plugins.pkmn_decisions.tables import decisions
 
 ACTIONS = 9

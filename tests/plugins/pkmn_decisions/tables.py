@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pkmn_decisions.schema import ADVICE, AMOUNTS, DECISIONS, EPISODES, Table
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.schema import ADVICE, AMOUNTS, DECISIONS, EPISODES, Table
+from pkmn_decisions.store.store import DuckDBStore
 
 
 def _filled(table: Table, rows: int, given: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.errors import DecisionValidationError, RunError
 from tests.plugins.pkmn_decisions.tables import decisions, episodes
 

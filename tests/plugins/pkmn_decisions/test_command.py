@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.cli import run as pkmn
 from pkmncli.runs import create_run
 from tests.plugins.pkmn_decisions.tables import decisions, episodes

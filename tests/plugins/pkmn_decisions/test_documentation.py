@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pkmn_decisions.conditions import NUMBER_KEYS, TEXT_KEYS
-from pkmn_decisions.schema import TABLES, Table
-from pkmn_decisions.situations import DIMENSIONS
+from pkmn_decisions.analysis.conditions import NUMBER_KEYS, TEXT_KEYS
+from pkmn_decisions.analysis.situations import DIMENSIONS
+from pkmn_decisions.store.schema import TABLES, Table
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "decisions.md").read_text(encoding="utf-8")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.errors import DecisionValidationError
 from tests.plugins.pkmn_decisions.planted import (
     BAD,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.errors import RunError
 from tests.plugins.pkmn_decisions.tables import decisions, metrics
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 WRITER = """
 import sys
 from pathlib import Path
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from tests.plugins.pkmn_decisions.tables import decisions
 
 store = DuckDBStore(Path(sys.argv[1]))
@@ -122,7 +122,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 GOES_BACK_AGAIN_AND_AGAIN = """
 import sys
 from pathlib import Path
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
 
 step = 0

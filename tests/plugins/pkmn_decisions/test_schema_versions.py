@@ -8,9 +8,9 @@ import duckdb
 import pytest
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.schema import DECISIONS
-from pkmn_decisions.store import DuckDBStore
-from pkmn_decisions.table_files import list_files, schema_version
+from pkmn_decisions.store.files import list_files, schema_version
+from pkmn_decisions.store.schema import DECISIONS
+from pkmn_decisions.store.store import DuckDBStore
 from tests.plugins.pkmn_decisions.tables import decisions
 
 NEW = [column.name for column in DECISIONS.columns if column.since > 1]

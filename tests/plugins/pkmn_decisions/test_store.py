@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from pkmn_decisions.schema import DECISIONS, SCHEMA_VERSION
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.schema import DECISIONS, SCHEMA_VERSION
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api import STEP_RECORD, Coded, Store
 from pkmncli.errors import DecisionValidationError, RunError
 from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics

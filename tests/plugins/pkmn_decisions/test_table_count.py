@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api import CountingStore
 from pkmncli.errors import DecisionValidationError, RunError
 from tests.plugins.pkmn_decisions.tables import decisions

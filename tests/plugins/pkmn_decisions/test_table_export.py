@@ -8,9 +8,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from pkmn_decisions import table_export
-from pkmn_decisions.schema import DECISIONS, SCHEMA_VERSION, Table
-from pkmn_decisions.store import DuckDBStore
+from pkmn_decisions.store import export as table_export
+from pkmn_decisions.store.schema import DECISIONS, SCHEMA_VERSION, Table
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api import ExportingStore
 from pkmncli.errors import DecisionValidationError, RunError
 from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics

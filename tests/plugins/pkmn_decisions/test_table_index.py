@@ -13,8 +13,8 @@ import pytest
 
 from pkmn_dashboard.tables import Tables
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.store import DuckDBStore
-from pkmn_decisions.table_index import INDEX_FILE, TableIndex
+from pkmn_decisions.store.index import INDEX_FILE, TableIndex
+from pkmn_decisions.store.store import DuckDBStore
 from pkmncli import diagnostics
 from pkmncli.api import CheckedStore, SourceStore
 from pkmncli.errors import RunError

@@ -14,7 +14,7 @@ from torch import nn
 from pkmn_encoders import plugin
 from pkmn_encoders.embedding import EmbeddedVector, EmbeddingEncoder
 from pkmn_encoders.settings import EmbeddingSettings
-from pkmn_pyboy.observation import STATE_VARIABLES, observation_space
+from pkmn_pyboy.environments.observation import STATE_VARIABLES, observation_space
 from pkmncli.api import ScaledBox
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.networks import ConvolutionEncoder

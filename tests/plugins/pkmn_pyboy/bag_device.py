@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pyboy_fakes import FakeMemory, party_record
 
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmncli.api import Action
 
 ENTRIES = ("POKéDEX", "POKéMON", "PACK", "GEAR", "MAY", "SAVE", "OPTION", "EXIT")

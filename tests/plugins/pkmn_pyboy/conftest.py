@@ -10,8 +10,8 @@ import pytest
 from pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.profile_loader import GAMES_FOLDER, load_profile
+from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.settings import EnvironmentSettings
 
 

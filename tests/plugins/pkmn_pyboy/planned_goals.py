@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.milestones import Evidence, Milestone, Target
-from pkmn_pyboy.planner import GoalOrientedPlanner
+from pkmn_pyboy.story.model import Evidence, Milestone, Target
+from pkmn_pyboy.story.planner import GoalOrientedPlanner
 
 NEVER = 200
 

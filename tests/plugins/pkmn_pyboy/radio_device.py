@@ -12,14 +12,14 @@ from typing import Any, cast
 from pyboy_fakes import FakeMemory, party_record
 from world_image import TILES, TestMap, WorldImage
 
+from pkmn_pyboy.emulation.rom import RomImage
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.masks import MaskTable
-from pkmn_pyboy.milestones import MilestoneTracker
+from pkmn_pyboy.environments.masks import MaskTable
 from pkmn_pyboy.navigation.grid import STEPS
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import RomImage
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.story.model import MilestoneTracker
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmncli.api import Action
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pkmn_pyboy.emulator import Emulator
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import load_rom
-from pkmn_pyboy.starts import play_recipe
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import load_rom
+from pkmn_pyboy.environments.starts import play_recipe
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.reader import StateReader
 
 HOLD, FRAMES = 10, 24

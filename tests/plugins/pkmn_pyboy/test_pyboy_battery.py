@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from saved_games import RAM_BYTES, save_by_the_menu
 
-from pkmn_pyboy import starts
-from pkmn_pyboy.battery import BatterySave, read_battery_save
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.battery import BatterySave, read_battery_save
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.foreign_files import CLOCK_BYTES
+from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.foreign_files import CLOCK_BYTES
+from pkmn_pyboy.environments import starts
+from pkmn_pyboy.environments.starts import check_saved_game, continue_game
 from pkmn_pyboy.gameboy.environment import GameBoyEnvironment
 from pkmn_pyboy.gameboy.settings import GameBoySettings
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import load_rom
-from pkmn_pyboy.starts import check_saved_game, continue_game
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmncli.errors import EnvironmentSetupError
 

@@ -8,7 +8,7 @@ import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.profile import GameProfile, Names
+from pkmn_pyboy.profile.model import GameProfile, Names
 from pkmn_pyboy.state.bag import Machine, Stack
 from pkmn_pyboy.state.details import Details, TimeOfDay
 from pkmn_pyboy.state.details_reader import DetailsReader

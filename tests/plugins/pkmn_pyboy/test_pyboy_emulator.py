@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyboy_fakes import fix_checksum, small_rom
 
-from pkmn_pyboy.emulator import Emulator, current_state_version
-from pkmn_pyboy.rom import load_rom
+from pkmn_pyboy.emulation.emulator import Emulator, current_state_version
+from pkmn_pyboy.emulation.rom import load_rom
 from pkmncli.errors import EmulatorError
 
 Start = Callable[..., Emulator]

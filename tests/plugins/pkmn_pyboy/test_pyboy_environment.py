@@ -17,7 +17,7 @@ from gymnasium.wrappers import FrameStackObservation
 from pyboy_fakes import random_actions
 
 from pkmn_pyboy.environment import PokemonEnvironment, make_environment
-from pkmn_pyboy.observation import PACKED_SHAPE, unpack_screens
+from pkmn_pyboy.environments.observation import PACKED_SHAPE, unpack_screens
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState

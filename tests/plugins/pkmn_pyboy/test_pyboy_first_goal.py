@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.profile_loader import load_profile
+from pkmn_pyboy.profile.loading import load_profile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmncli.errors import EnvironmentSetupError
 
 

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 from saved_games import RAM_BYTES, save_by_the_menu
 
-from pkmn_pyboy.battery import read_battery_save
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.battery import read_battery_save
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.foreign_files import BATTERY_BYTES, CLOCK_BYTES, foreign_state
+from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.foreign_files import BATTERY_BYTES, CLOCK_BYTES, foreign_state
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import load_rom
+from pkmn_pyboy.profile.model import GameProfile
 from pkmncli import cli
 from pkmncli.errors import EmulatorError, EnvironmentSetupError, RomError
 

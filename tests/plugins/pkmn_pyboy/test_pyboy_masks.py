@@ -10,11 +10,11 @@ import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, party_record, random_actions
 from radio_device import CLOCK, MAP, PHONE, RADIO, RadioDevice
 
-from pkmn_pyboy.buttons import BUTTONS
+from pkmn_pyboy.emulation.buttons import BUTTONS
 from pkmn_pyboy.environment import PokemonEnvironment, make_environment
-from pkmn_pyboy.mask_rules import MASK_RULES, RULE_NAMES, allowed_actions, rules_without
-from pkmn_pyboy.masks import MaskTable, mask_array
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.environments.mask_rules import MASK_RULES, RULE_NAMES, allowed_actions, rules_without
+from pkmn_pyboy.environments.masks import MaskTable, mask_array
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import GameState, Party, PartyMember, Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmncli.api import Action

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pyboy_fakes import FakeMemory
 
-from pkmn_pyboy.milestones import Evidence, Milestone, MilestoneTracker
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.story.model import Evidence, Milestone, MilestoneTracker
 
 BEDROOM = 24 * 256 + 7
 LAB = 24 * 256 + 5

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
-from pkmn_pyboy.observation import (
+from pkmn_pyboy.environments.observation import (
     PACKED_SHAPE,
     STATE_SIZE,
     STATE_VARIABLES,
@@ -15,7 +15,7 @@ from pkmn_pyboy.observation import (
     unpack_screens,
     write_state_variables,
 )
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.reader import StateReader
 
 ORDER = [

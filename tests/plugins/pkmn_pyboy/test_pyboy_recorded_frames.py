@@ -12,7 +12,7 @@ import pytest
 from pyboy_fakes import FakeMemory
 from test_pyboy_recordings import RECORDINGS, apply, recorded_rows
 
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
 

@@ -18,9 +18,8 @@ import pytest
 from pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.milestones import Milestone, MilestoneTracker
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import (
     BATTLE_PHASES,
@@ -34,6 +33,7 @@ from pkmn_pyboy.state.game_state import (
 )
 from pkmn_pyboy.state.phase import SOLID_CURSOR
 from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.story.model import Milestone, MilestoneTracker
 
 FOLDER = Path(__file__).parent / "recordings"
 RECORDINGS = sorted(path.stem for path in FOLDER.glob("*.json"))

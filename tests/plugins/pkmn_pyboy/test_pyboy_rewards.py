@@ -14,7 +14,7 @@ from test_pyboy_recordings import play_recordings
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.rewards.battle import BattleReward, BattleSettings
 from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
 from pkmn_pyboy.rewards.composition import RewardSum

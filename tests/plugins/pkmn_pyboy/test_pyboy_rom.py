@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pyboy_fakes import small_rom
 
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import check_identity, load_rom
-from pkmn_pyboy.selection import select_game
+from pkmn_pyboy.emulation.rom import check_identity, load_rom
+from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.profile.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmncli import cli
 from pkmncli.errors import EnvironmentSetupError, RomError

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from pyboy_fakes import random_actions, small_rom
 
+from pkmn_pyboy.emulation.saved_state import MAGIC
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.saved_state import MAGIC
 from pkmncli.errors import EmulatorError
 
 Make = Callable[..., PokemonEnvironment]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pkmn_pyboy import starts
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import load_rom
-from pkmn_pyboy.starts import base_start, play_recipe, vary_start
+from pkmn_pyboy.environments import starts
+from pkmn_pyboy.environments.starts import base_start, play_recipe, vary_start
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmncli.errors import EnvironmentSetupError

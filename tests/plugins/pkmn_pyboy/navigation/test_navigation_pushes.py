@@ -13,7 +13,7 @@ import pytest
 from pkmn_pyboy.navigation.grid import LAND, STEPS, MapGrid, TileRules
 from pkmn_pyboy.navigation.pushes import Push, PushPlanner
 from pkmn_pyboy.navigation.search import Moves, Search
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 
 TILES = {".": 0x00, "#": 0x07, "~": 0x29, "v": 0xA3, "i": 0x23, "o": 0x60}
 DOWN, UP, LEFT, RIGHT = range(4)

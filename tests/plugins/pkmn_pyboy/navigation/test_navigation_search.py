@@ -9,7 +9,7 @@ import pytest
 
 from pkmn_pyboy.navigation.grid import MapGrid, TileRules
 from pkmn_pyboy.navigation.search import USE_COST, Moves, Openings, Search
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 
 TILES = {
     ".": 0x00,

@@ -10,9 +10,9 @@ from bag_device import CUT, BagDevice
 from radio_device import RadioEnvironment, city_image
 
 from pkmn_pyboy.pilot.memory import MENU, Goal
-from pkmn_pyboy.pilot.menu_tasks import TEACH
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.pilot.screens.menu_tasks import TEACH
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmncli.api import Action
 

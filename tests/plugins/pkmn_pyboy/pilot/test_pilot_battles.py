@@ -9,13 +9,15 @@ from collections.abc import Callable
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.pilot import new_moves, strength, tactics
-from pkmn_pyboy.pilot.bag import Bag
-from pkmn_pyboy.pilot.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.battle import forecast as strength
+from pkmn_pyboy.pilot.battle import tactics
+from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.battle.tactics import Situation, Tactician
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.screens import new_moves
+from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.tactics import Situation, Tactician
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Battle, Battler, Party, PartyMember, Phase
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmncli.api import Action

@@ -9,17 +9,17 @@ import pytest
 from planned_goals import goal, tell
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.milestones import Foe, Requirements, Target
-from pkmn_pyboy.pilot import grounds as grounds_module
-from pkmn_pyboy.pilot import plans
-from pkmn_pyboy.pilot.goals import GoalChooser
+from pkmn_pyboy.pilot.goals import grounds as grounds_module
+from pkmn_pyboy.pilot.goals import plans
+from pkmn_pyboy.pilot.goals.choosing import GoalChooser
+from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, HEAL, NOTHING, RIVAL, TRAIN, Plan, Rival, TrainingCost
 from pkmn_pyboy.pilot.memory import GRASS, PACE, PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.plans import BUY, CATCH, HEAL, NOTHING, RIVAL, TRAIN, Plan, Rival, TrainingCost
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
-from pkmn_pyboy.planner import GoalOrientedPlanner, PlannedGoal
+from pkmn_pyboy.pilot.walking.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import Party, PartyMember
+from pkmn_pyboy.story.model import Foe, Requirements, Target
+from pkmn_pyboy.story.planner import GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.world.table_records import Slot, WildTable
 
 MakeEnvironment = Callable[..., PokemonEnvironment]

@@ -10,8 +10,8 @@ from placed_game import PlacedGame, Saved, saved_with_lessons
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.profile_loader import load_profile
+from pkmn_pyboy.profile.loading import load_profile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing
 from pkmncli.errors import EnvironmentSetupError
 

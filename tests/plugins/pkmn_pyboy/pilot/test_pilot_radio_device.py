@@ -9,9 +9,9 @@ import pytest
 from radio_device import CITY, FLUTE, FLUTE_MUSIC, RadioDevice, RadioEnvironment, city_image
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.mask_rules import allowed_actions
-from pkmn_pyboy.pilot.screen_lists import ScreenList
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.environments.mask_rules import allowed_actions
+from pkmn_pyboy.pilot.screens.screen_lists import ScreenList
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmncli.api import Action
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.pilot import pages
+from pkmn_pyboy.pilot.battle.tactics import ITEM, MOVE, SWITCH, TRAINER, Plan, Situation, Tactician
 from pkmn_pyboy.pilot.memory import MENU, Goal, PilotMemory
-from pkmn_pyboy.pilot.menu_tasks import USE, MenuTasks
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.screens import pages
+from pkmn_pyboy.pilot.screens.menu_tasks import USE, MenuTasks
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.tactics import ITEM, MOVE, SWITCH, TRAINER, Plan, Situation, Tactician
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
 from pkmncli.api import Action, Advice
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.pilot import dialogue
-from pkmn_pyboy.pilot.battle import Fighter
+from pkmn_pyboy.pilot.battle.fighter import Fighter
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.pilot.screens import dialogue
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import Battle, Battler, Phase
 from pkmncli.api import Action, Advice

@@ -11,19 +11,19 @@ import pytest
 from planned_goals import goal, plan_for, planned, set_event, tell
 from pyboy_fakes import FakeMemory
 
-from pkmn_pyboy import planner as planner_module
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.milestones import LockedRooms, MilestoneTracker, Requirements, Target, TargetCase
 from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
-from pkmn_pyboy.pilot.objectives import Objectives
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.roads import Roads
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.surroundings import Lookout
-from pkmn_pyboy.planner import BUY, CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.pilot.walking.legs import Objectives
+from pkmn_pyboy.pilot.walking.routes import Roads
+from pkmn_pyboy.pilot.walking.surroundings import Lookout
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Party, Phase
-from pkmn_pyboy.story_order import story
+from pkmn_pyboy.story import planner as planner_module
+from pkmn_pyboy.story.model import LockedRooms, MilestoneTracker, Requirements, Target, TargetCase
+from pkmn_pyboy.story.order import story
+from pkmn_pyboy.story.planner import BUY, CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
 from pkmn_pyboy.world.route import Leg

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 
-from pkmn_pyboy.buttons import BUTTONS
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.buttons import BUTTONS
+from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.state.game_state import Phase

@@ -12,7 +12,7 @@ import pytest
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmncli.api import Action
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from saved_games import RAM_BYTES, save_by_the_menu
 
-from pkmn_pyboy.emulator import Emulator
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.profile.model import GameProfile
 from pkmncli import cli
 
 BANK = 0x2000

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.play.state_files import StateFile, check_save_name, load_state_file
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import load_rom
+from pkmn_pyboy.profile.model import GameProfile
 from pkmncli import cli
 from pkmncli.errors import ConfigurationError, EmulatorError
 

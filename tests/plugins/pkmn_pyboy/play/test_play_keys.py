@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.play.keys import TAP_FRAMES, Key, KeyDecoder, Pad
-from pkmn_pyboy.rom import load_rom
 
 HOLD_FRAMES = 10
 

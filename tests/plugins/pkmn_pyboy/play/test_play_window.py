@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import sdl2
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.environments.starts import base_start
 from pkmn_pyboy.play.state_files import StateFile
 from pkmn_pyboy.play.stop_signals import StopSignals
 from pkmn_pyboy.play.window_game import play_in_window
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import load_rom
-from pkmn_pyboy.starts import base_start
+from pkmn_pyboy.profile.model import GameProfile
 from pkmncli import cli
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from leg_player import Leg, LegPlayer, play_until
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.profile_loader import GAMES_FOLDER
+from pkmn_pyboy.profile.loading import GAMES_FOLDER
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
 

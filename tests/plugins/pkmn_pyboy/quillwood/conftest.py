@@ -12,7 +12,7 @@ from leg_player import LegPlayer, begin
 from placed_game import PlacedGame, Play, Saved, saved_with_partner
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.settings import EnvironmentSettings
 
 MakeBench = Callable[[str], BattleBench]

@@ -10,8 +10,8 @@ from pathlib import Path
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.navigation.grid import PRESSES
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.roads import abilities
-from pkmn_pyboy.pilot.surroundings import Lookout, Surroundings
+from pkmn_pyboy.pilot.walking.routes import abilities
+from pkmn_pyboy.pilot.walking.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import Facing, Phase
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld

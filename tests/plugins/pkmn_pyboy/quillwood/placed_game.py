@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from leg_player import begin, play_until
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import RomImage
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import RomImage
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Facing, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader

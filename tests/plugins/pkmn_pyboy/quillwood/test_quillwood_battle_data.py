@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from battle_bench import data
 
-from pkmn_pyboy.profile_loader import GAMES_FOLDER
+from pkmn_pyboy.profile.loading import GAMES_FOLDER
 
 FOLDER = GAMES_FOLDER / "quillwood"
 MAPS = {path.stem: tomllib.loads(path.read_text()) for path in sorted((FOLDER / "data/maps").glob("*.toml"))}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from placed_game import PlacedGame, Play, Saved
 
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase
 
 ROAD, TARN, MARROWMERE, PORCH, REST = (2, 4), (2, 6), (4, 1), (5, 6), (4, 2)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from leg_player import Leg, LegPlayer, begin, play_until
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmncli.api import Action

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from placed_game import CART_RAM, Play, Saved
 
-from pkmn_pyboy.emulator import Emulator
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.rom import load_rom
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import load_rom
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
 

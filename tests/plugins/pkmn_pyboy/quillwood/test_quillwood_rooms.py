@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from placed_game import PlacedGame, Play, Saved, saved_with_lessons
 
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase
 
 SUMMIT, LOBBY, OAK, IRON = (5, 5), (5, 7), (5, 8), (5, 9)

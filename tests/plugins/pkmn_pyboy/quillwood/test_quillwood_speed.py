@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from battle_bench import BattleBench
 
-from pkmn_pyboy.emulator import Emulator
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.rom import load_rom
 from pkmn_pyboy.settings import EnvironmentSettings
 
 HALT = b"\x76\x00"  # halt and nop; what stands before each is one byte long

@@ -9,8 +9,8 @@ import pytest
 from battle_bench import BattleBench, Creature, data, species
 from placed_game import CART_RAM, PlacedGame, Play, Saved
 
-from pkmn_pyboy.emulator import Emulator
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.emulation.emulator import Emulator
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase
 from pkmn_pyboy.state.phase import BOX_CORNERS
 from pkmn_pyboy.state.reader import StateReader

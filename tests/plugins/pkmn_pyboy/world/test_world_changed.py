@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from world_image import TestMap, WorldImage
 
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.changed_world import ChangedWorld

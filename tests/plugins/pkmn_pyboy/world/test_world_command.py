@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmncli import cli
 
 Capture = pytest.CaptureFixture[str]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
 
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from world_image import TestMap, WorldImage
 
-from pkmn_pyboy.profile import GameProfile
-from pkmn_pyboy.profile_loader import load_profile
+from pkmn_pyboy.profile.loading import load_profile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.event_flags import TEMPORARY_FLAGS
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.script_marks import ScriptMark, compile_pattern

@@ -10,7 +10,7 @@ import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.navigation.grid import LAND, WALL, MapGrid
-from pkmn_pyboy.profile import GameProfile
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld

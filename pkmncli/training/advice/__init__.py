@@ -1,0 +1,1 @@
+"""Advice in a training: when the language model is asked, and whether it is followed."""

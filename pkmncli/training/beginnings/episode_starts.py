@@ -1,0 +1,139 @@
+"""Where the episodes of a training begin: keeps the states of milestones on disk, and tells each worker its next start.
+
+A worker begins its next episode by itself, so it is told where while the one before is played.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.atomic_files import write_atomic, write_errors_explained
+from pkmncli.hybrid.starts_curriculum import StartsCurriculum
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pkmncli.training.workers.pool import WorkerPool
+
+_UNKNOWN = -1
+
+
+class EpisodeStarts:
+    """Carries out a curriculum over starts.
+
+    Args:
+        pool: the environments.
+        curriculum: draws the starts.
+        folder: where the states are kept, named by their hash; shared by all environments.
+        seed_of: the seed of an environment's draw for an episode, by their numbers.
+    """
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        curriculum: StartsCurriculum,
+        folder: Path,
+        seed_of: Callable[[int, int], int],
+    ) -> None:
+        self._pool = pool
+        self._curriculum = curriculum
+        self._folder = folder
+        self._seed_of = seed_of
+        self._next = [""] * pool.num_envs
+        self._counts = np.full(pool.num_envs, _UNKNOWN, np.int64)
+        """Milestones that each running episode had reached after its latest step."""
+        self._waiting: list[dict[int, int]] = [{} for _ in range(pool.num_envs)]
+        """Milestones that an episode has reached first in the run, with the step, whose state is not kept yet."""
+
+    def begin(self, index: int, number: int) -> str:
+        """An environment's episode has begun. Returns the hash of its start, empty for the game's own."""
+        start = self._next[index]
+        self._next[index] = self._curriculum.draw(self._seed_of(index, number + 1))
+        self._tell(index)
+        return start
+
+    def after_step(self, records: NDArray[Any]) -> None:
+        """Keeps the state of an environment that has reached a milestone for the first time in the run.
+
+        Where an episode could not begin in that very state, a later one is tried, ever more seldom.
+        """
+        ended = records["terminated"] | records["truncated"]
+        for index in np.flatnonzero((records["milestones"] != self._counts) & ~ended).tolist():
+            step = int(records[index]["step"])
+            for place, reached in enumerate(self._pool.call(index, "milestones")):
+                if reached == step:
+                    self._waiting[index][place] = step
+        for index, waiting in enumerate(self._waiting):
+            if ended[index]:
+                waiting.clear()
+            elif waiting:
+                self._try_to_keep(index, int(records[index]["step"]))
+        self._counts = np.where(ended, _UNKNOWN, records["milestones"].astype(np.int64))
+
+    def _try_to_keep(self, index: int, step: int) -> None:
+        waiting = self._waiting[index]
+        for place in [place for place in waiting if self._curriculum.has(place)]:
+            del waiting[place]  # another environment was quicker
+        if not any(_is_power_of_two(step - reached + 1) for reached in waiting.values()):
+            return
+        state = self._pool.start_state(index)
+        if state is not None:
+            digest = keep_state(self._folder, state)
+            for place in waiting:
+                self._curriculum.add(place, digest)
+            waiting.clear()
+
+    def _tell(self, index: int) -> None:
+        self._pool.begin_next_at(index, self._path(self._next[index]))
+
+    def _path(self, digest: str) -> str:
+        return str(state_file(self._folder, digest)) if digest else ""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values to go on from."""
+        return {
+            "curriculum": self._curriculum.state_dict(),
+            "next": self._next,
+            "counts": self._counts.tolist(),
+            "waiting": [[list(pair) for pair in waiting.items()] for waiting in self._waiting],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any], running: Sequence[str]) -> None:
+        """Goes on from :meth:`state_dict`, with a pool that has its states already.
+
+        Args:
+            state: what was saved.
+            running: the hash of the start of each episode that is running.
+        """
+        self._curriculum.load_state_dict(state["curriculum"])
+        self._next = list(state["next"])
+        self._counts = np.asarray(state["counts"], np.int64)
+        self._waiting = [{int(place): int(step) for place, step in waiting} for waiting in state["waiting"]]
+        for index, (log, digest) in enumerate(zip(self._pool.logs(), running, strict=True)):
+            log.start = self._path(digest)
+            self._tell(index)
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number & (number - 1) == 0
+
+
+def keep_state(folder: Path, state: bytes) -> str:
+    """Keeps a state in a run's folder of starts. Returns its hash, which it is called by."""
+    digest = hashlib.blake2b(state, digest_size=8).hexdigest()
+    path = state_file(folder, digest)
+    if not path.exists():
+        with write_errors_explained(path):
+            path.parent.mkdir(exist_ok=True)
+            write_atomic(path, state)
+    return digest
+
+
+def state_file(folder: Path, digest: str) -> Path:
+    """Where a start is kept."""
+    return folder / f"{digest}.state"

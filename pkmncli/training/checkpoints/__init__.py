@@ -1,0 +1,1 @@
+"""Checkpoints: their files, which ones are kept, and which one is used."""

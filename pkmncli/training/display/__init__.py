@@ -1,0 +1,1 @@
+"""Everything that shows a training: console, live board, trackers and functions of a script."""

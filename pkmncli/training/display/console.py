@@ -1,0 +1,154 @@
+"""Progress on the console: live in a terminal, some lines every 30 seconds elsewhere, nothing when quiet."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress import Progress
+from rich.text import Text
+
+from pkmncli.diagnostics import say
+from pkmncli.outgoing_text import printable, redact
+from pkmncli.standard_streams import lost_output
+from pkmncli.training.display.live_view import Clock, lay_out, lines_of
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pkmncli.training.display.status import Status
+
+logger = logging.getLogger(__name__)
+
+LINE_SECONDS = 30.0
+LOOK_SECONDS = 0.25
+"""The live view is drawn at most so often,"""
+LOOK_COST = 0.005
+"""and seldom enough that looking and drawing take at most this share of the time."""
+
+PAUSED = "paused from the live page, until it is resumed there"
+
+
+class ConsoleProgress:
+    """Shows where a training stands.
+
+    The view is drawn by the training's own thread, between two steps: a thread beside it would take turns with it.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.console = Console(highlight=False)
+        self.console.soft_wrap = not self.console.is_terminal  # lines of a file are broken by whoever reads it
+        self._quiet = quiet
+        terminal = self.console.is_terminal and not self.console.is_dumb_terminal
+        self._live = Live(console=self.console, auto_refresh=False, transient=True) if terminal and not quiet else None
+        self._due = time.monotonic() + (LINE_SECONDS if self._live is None else 0.0)
+        self._wanted = 0.0
+        """When a status was last asked for."""
+        self._began: tuple[float, float] | None = None
+        """When the first status came, and the share of the budget that was used then."""
+        self._status: Status | None = None
+        self._told_of_loss = False
+
+    def __enter__(self) -> ConsoleProgress:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    @contextlib.contextmanager
+    def counting(self, doing: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Shows how far something is that comes before the training; yields what to tell how much of it is done."""
+        bar = Progress(console=self.console, disable=self._quiet or self._live is None, transient=True)
+        with bar:
+            task = bar.add_task(doing, total=total)
+            yield lambda done: bar.update(task, completed=done)
+
+    def message(self, text: str) -> None:
+        """Says something that stays on the screen."""
+        if not self._quiet:
+            self.console.print(printable(redact(text)), markup=False)  # before lines are broken, which would hide a key
+            self._tell_of_loss()
+
+    @property
+    def wants_look(self) -> bool:
+        """Whether it is time to show a status."""
+        self._wanted = time.monotonic()
+        return not self._quiet and self._wanted >= self._due
+
+    def on_look(self, status: Status) -> None:
+        """Shows a status."""
+        if self._began is None:
+            self._began = (time.monotonic(), status.fraction_done)
+        self._status = status
+        if self._live is not None:
+            self._draw(self._wanted)  # what it takes to gather a status counts, too
+        else:
+            self._due = time.monotonic() + LINE_SECONDS
+            for line in lines_of(status, status.steps_per_second):
+                self.message(line)
+
+    def on_activity(self, doing: str) -> None:
+        """Says what the training does instead of stepping, until the next status."""
+        if self._live is not None and self._status is not None:
+            self._draw(time.monotonic(), doing)
+        elif self._live is not None:
+            self._live.update(Text(doing), refresh=True)
+
+    def on_pause(self) -> None:
+        """Says that the training stands still, since a terminal in which nothing moves looks like one that hangs."""
+        if self._live is not None and self._status is not None:
+            self.on_activity(PAUSED)
+        else:
+            self.message(f"{PAUSED[0].upper()}{PAUSED[1:]}.")
+
+    def after_pause(self, seconds: float) -> None:
+        """Leaves the pause out of the pace by which the time left is told."""
+        if self._began is not None:
+            began, done = self._began
+            self._began = (began + seconds, done)
+        if self._live is None:
+            self.message("Going on after the pause.")
+        self._due = min(self._due, time.monotonic())
+
+    def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
+        """Says what the learner is worth alone."""
+        self.message(
+            f"Evaluated after {step:,} steps: reward {found['avg_reward']:.1f} on average, "
+            f"goal reached in {found['goal_share']:.0%} of {found['episodes']} episodes."
+        )
+
+    def _tell_of_loss(self) -> None:
+        """Says where it still can that nobody sees the training any more: that is no reason to end it."""
+        error = lost_output()
+        if error is not None and not self._told_of_loss:
+            self._told_of_loss = True
+            text = f"standard output can't be written ({error.strerror}): the training goes on, and so does its log.txt"
+            logger.warning(text)
+            say(text)
+
+    def _draw(self, began: float, doing: str = "") -> None:
+        assert self._live is not None and self._status is not None
+        size = self.console.size
+        clock, ascii_only = self._clock(self._status), self.console.options.ascii_only
+        view = lay_out(self._status, clock, size.width, size.height, doing, ascii_only=ascii_only)
+        self._live.update(view, refresh=True)
+        self._tell_of_loss()
+        spent = time.monotonic() - began
+        self._due = began + max(LOOK_SECONDS, spent / LOOK_COST)
+
+    def _clock(self, status: Status) -> Clock:
+        """Time left as this session's pace has it: an earlier one may have been on another machine."""
+        began, at = self._began or (time.monotonic(), status.fraction_done)
+        done, spent = status.fraction_done - at, time.monotonic() - began
+        left = None if done <= 0 else spent * (1 - status.fraction_done) / done
+        return Clock(status.statistics.elapsed_s, left)

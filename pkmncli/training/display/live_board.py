@@ -1,0 +1,265 @@
+"""The trainer's side of its live board: shows where it stands while someone looks, and reads what was asked of it.
+
+With nobody there it costs a look at the clock for each step. See :mod:`pkmncli.api.live` for the viewers' side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shlex
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.api.live import (
+    BOARD_FILE,
+    LIVE_FILE,
+    MESSAGE_BYTES,
+    REQUESTS_DTYPE,
+    STATE_DTYPE,
+    LiveBoard,
+    LiveStanding,
+    process_began,
+)
+from pkmncli.atomic_files import write_errors_explained, write_json
+from pkmncli.errors import PkmnError
+from pkmncli.outgoing_text import redact
+from pkmncli.training.beginnings.episode_starts import keep_state, state_file
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pkmncli.training.recording.counters import TrainingStatistics
+    from pkmncli.training.workers.pool import WorkerPool
+
+logger = logging.getLogger(__name__)
+
+SECONDS_BETWEEN_LOOKS = 0.04
+"""How often the board is filled and requests are read, at most: 25 times a second."""
+
+SECONDS_BETWEEN_STANDINGS = 1.0
+"""How often they are told how far each episode has got, at most: every worker is asked for that."""
+
+MOST_FAULTS = 8
+"""Different ones that are told, of pictures that could not be taken."""
+
+SCREEN = "screen"
+"""The part of an observation that people can look at, where an environment draws nothing for them."""
+
+
+class Spectators:
+    """Those who watch a training. While entered, its run folder holds the board.
+
+    Args:
+        folder: the run's folder.
+        pool: the environments.
+    """
+
+    def __init__(self, folder: Path, pool: WorkerPool) -> None:
+        self._folder = folder
+        self._pool = pool
+        self._board: LiveBoard | None = None
+        self._state = np.zeros(1, STATE_DTYPE)
+        self._requests: Any = np.zeros(1, REQUESTS_DTYPE)[0]
+        self._next_read = 0.0
+        self._next_look = self._next_picture = self._next_standing = 0.0
+        self._from_observations = False
+        self._saves = self._starts = 0
+        self._faults: set[str] = set()
+        """What went wrong with pictures, told once each."""
+
+    def __enter__(self) -> Spectators:
+        shape = self._picture_shape()
+        path = self._folder / BOARD_FILE
+        with write_errors_explained(path):
+            path.unlink(missing_ok=True)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(bytes(LiveBoard.size(self._pool.num_envs, shape)))
+            self._board = LiveBoard(path, self._pool.num_envs, shape)
+        description = {
+            "process_id": os.getpid(),
+            "process_began": process_began(os.getpid()),
+            "num_envs": self._pool.num_envs,
+            "screen_shape": shape,
+        }
+        write_json(self._folder / LIVE_FILE, description, durable=False)
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._board = None
+        for name in (LIVE_FILE, BOARD_FILE):
+            with contextlib.suppress(OSError):  # some systems keep a file that a viewer has mapped
+                (self._folder / name).unlink(missing_ok=True)
+
+    def renew(self) -> None:
+        """Puts the board into a folder that was made again."""
+        if self._board is not None:
+            self.__enter__()
+
+    @property
+    def want_stop(self) -> bool:
+        """Whether someone asked for the end of the training."""
+        return bool(self._asked()["stop"])
+
+    @property
+    def _want_pause(self) -> bool:
+        return bool(self._asked()["pause"])
+
+    def _asked(self, *, now: bool = False) -> Any:
+        """What is asked for, as of the last look at the board at most, or of this moment."""
+        if self._board is not None and (now or time.monotonic() >= self._next_read):
+            self._next_read = time.monotonic() + SECONDS_BETWEEN_LOOKS
+            self._requests = self._board.requests.read()[0]
+        return self._requests
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to look at the board again."""
+        return time.monotonic() >= self._next_look
+
+    def attend(
+        self,
+        statistics: TrainingStatistics,
+        fraction_done: float,
+        steps_per_second: float,
+        interrupted: Callable[[], bool],
+        *,
+        save: Callable[[], None],
+        on_pause: Callable[[], None],
+    ) -> float:
+        """Between two steps: fills the board, and does what was asked for. Nothing of it changes what is decided.
+
+        Args:
+            statistics: of the training.
+            fraction_done: share of its budget that is used, 0..1.
+            steps_per_second: its speed lately.
+            interrupted: whether the training is to end, which ends a pause.
+            save: writes a checkpoint.
+            on_pause: told that it stands still from here on.
+
+        Returns:
+            Seconds for which it stood still.
+        """
+        self._show(statistics, fraction_done, steps_per_second, paused=False)
+        self._do_what_was_asked(statistics, save)
+        if not self._want_pause:
+            return 0.0
+        began = time.perf_counter()
+        logger.info("a viewer has the training stand still at step %d", statistics.steps)
+        on_pause()
+        while self._want_pause and not interrupted():
+            self._show(statistics, fraction_done, 0.0, paused=True)
+            self._do_what_was_asked(statistics, save)
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        seconds = time.perf_counter() - began
+        logger.info("the pause ended after %.0f s", seconds)
+        return seconds
+
+    def _show(self, statistics: TrainingStatistics, fraction_done: float, speed: float, *, paused: bool) -> None:
+        self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
+        board = self._board
+        if board is None:
+            return
+        board.mend()
+        requests = self._asked(now=True)
+        if float(requests["watched_until"]) < time.time():
+            return
+        board.records.write(self._pool.records())
+        self._show_pictures(board, requests)
+        self._show_standings(board)
+        state = self._state
+        state["steps"] = statistics.steps
+        state["episodes"] = statistics.episodes
+        state["elapsed_s"] = statistics.elapsed_s
+        state["fraction_done"] = fraction_done
+        state["steps_per_second"] = speed
+        state["paused"] = paused
+        state["updated"] = time.time()
+        board.state.write(state)
+
+    def _picture_shape(self) -> tuple[int, ...] | None:
+        """Of one environment's picture: what it draws for people, or else the screen that it observes."""
+        picture = self._pool.view(0)
+        if isinstance(picture, str):
+            self._tell_fault(picture)
+        elif picture is not None:
+            return picture.shape
+        self._from_observations = True
+        space = self._pool.observation_space.spaces.get(SCREEN)
+        return None if space is None or space.shape is None else tuple(space.shape)
+
+    def _show_pictures(self, board: LiveBoard, requests: Any) -> None:
+        interval, now = float(requests["picture_interval_s"]), time.monotonic()
+        wanted = float(requests["pictures_until"]) >= time.time()
+        if board.screens is None or not wanted or now < self._next_picture:
+            return
+        self._next_picture = now + interval
+        if self._from_observations:
+            board.screens.write(self._pool.observations()[SCREEN])
+            return
+        for fault in self._pool.views_onto(self._folder / BOARD_FILE, board.screens.shape[1:]):
+            self._tell_fault(fault)
+
+    def _show_standings(self, board: LiveBoard) -> None:
+        now = time.monotonic()
+        if now < self._next_standing:
+            return
+        self._next_standing = now + SECONDS_BETWEEN_STANDINGS
+        for index, standing in enumerate(self._pool.standings()):
+            reached = standing.reached(self._pool.milestone_names)
+            shown = LiveStanding(tuple(reached), standing.progress, standing.steps_since_progress)
+            board.standings.write(np.array([shown.to_bytes()]), index)
+
+    def _tell_fault(self, fault: str) -> None:
+        if fault and fault not in self._faults and len(self._faults) < MOST_FAULTS:
+            self._faults.add(fault)
+            logger.warning("viewers get no picture: %s", fault)
+
+    def _do_what_was_asked(self, statistics: TrainingStatistics, save: Callable[[], None]) -> None:
+        if self._board is None:
+            return
+        asked = self._asked()
+        saves, self._saves = self._saves, int(asked["saves"])
+        if self._saves not in {0, saves}:  # 0 again where the file was cut off
+            self._answer(self._saved(statistics, save))
+        starts, self._starts = self._starts, int(asked["starts"])
+        if self._starts not in {0, starts}:
+            self._answer(self._keep_start(min(int(asked["start_environment"]), self._pool.num_envs - 1)))
+
+    @staticmethod
+    def _saved(statistics: TrainingStatistics, save: Callable[[], None]) -> str:
+        """Has a checkpoint written. Returns what came of it, in words: who only looks can end no training by it."""
+        try:
+            save()
+        except (PkmnError, OSError) as error:
+            logger.warning("a viewer asked for a checkpoint, which could not be saved: %s", error)
+            return f"The checkpoint could not be saved: {redact(str(error))}"
+        return f"Checkpoint of step {statistics.steps:,} saved."
+
+    def _keep_start(self, index: int) -> str:
+        """Keeps the state of an environment for episodes to begin in. Returns what came of it, in words."""
+        try:
+            state = self._pool.start_state(index)
+            if state is None:
+                return f"Environment {index} is where no episode can begin, as in a door. Try again a moment later."
+            folder = self._folder / "starts"
+            path = shlex.quote(str(state_file(folder, keep_state(folder, state))))
+        except (PkmnError, OSError) as error:
+            logger.warning("a viewer asked for a start state, which could not be saved: %s", error)
+            return f"The state of environment {index} could not be saved: {redact(str(error))}"
+        return f"State of environment {index} saved. Begin there: pkmn train --init-state {path}"
+
+    def _answer(self, text: str) -> None:
+        """Tells those who look what became of a request."""
+        assert self._board is not None
+        self._state["message"] = text.encode()[:MESSAGE_BYTES]
+        self._state["answers"] += 1
+        self._board.state.write(self._state)

@@ -1,0 +1,1 @@
+"""Episodes of the learner alone, and of what it is compared with."""

@@ -1,0 +1,242 @@
+"""The steps of a training on their way to the store: held back until it is known what came of them.
+
+A step is judged by what its episode brought within :data:`HORIZON` steps, its own included. So the latest steps wait;
+they leave in the order in which they were taken, whole steps of all environments, each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.api import REWARD_PARTS, Coded
+from pkmncli.training.workers.shared_memory import RECORD_DTYPE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+HORIZON = 8
+"""Steps of an episode over which a step's return is summed and its outcome looked for."""
+
+_LEFT_OUT = frozenset({"reward_parts", "consequence", "next_map", "next_phase", "pilot_action", "reason"})
+_OTHER = "other"
+
+
+class StepRows:
+    """Collects steps of ``num_envs`` environments, and gives them out as columns once they are known.
+
+    Args:
+        num_envs: environments, each of which takes every step.
+        capacity: rows to make room for; as many steps are held at least as are needed to know one.
+        reward_names: what the record's reward parts are called.
+    """
+
+    def __init__(self, num_envs: int, capacity: int, reward_names: Sequence[str] = ()) -> None:
+        self._num_envs = num_envs
+        steps = max(capacity // num_envs, 2 * HORIZON)
+        self._steps = 0
+        self._records: NDArray[Any] = np.zeros((steps, num_envs), RECORD_DTYPE)
+        self._global_steps = np.zeros(steps, np.int64)
+        self._times = np.zeros(steps, np.float64)
+        self._previous = np.zeros((steps, num_envs), np.uint32)
+        self._latencies = np.zeros((steps, num_envs), np.float32)
+        self._models: list[Sequence[str]] = []
+        self._values: NDArray[np.float32] | None = None
+        names = list(reward_names)
+        self._reward_names = names if len(names) <= REWARD_PARTS else [*names[: REWARD_PARTS - 1], _OTHER]
+        self._no_models = [""] * num_envs
+
+    @property
+    def full(self) -> bool:
+        """Whether there is room for no other step before some are taken."""
+        return self._steps == len(self._records)
+
+    def add(
+        self,
+        global_step: int,
+        now: float,
+        records: NDArray[Any],
+        previous_actions: NDArray[np.uint32],
+        models: Sequence[str] | None = None,
+        latencies_s: Sequence[float] | None = None,
+        values: NDArray[np.float32] | None = None,
+    ) -> None:
+        """Takes in one step of every environment; arguments as those of :meth:`Recorder.add_steps`."""
+        place = self._steps
+        self._records[place] = records
+        self._global_steps[place] = global_step
+        self._times[place] = now
+        self._previous[place] = previous_actions
+        self._latencies[place] = 0.0 if latencies_s is None else latencies_s
+        self._models.append(self._no_models if models is None else models)
+        if values is not None:
+            self._room_for_values(values.shape[1])[place] = values
+        elif self._values is not None:
+            self._values[place] = np.nan
+        self._steps += 1
+
+    def take(self, *, all_of_them: bool = False) -> dict[str, Any] | None:
+        """The steps of which all is known, as columns of the table of decisions; nothing if there are none.
+
+        Args:
+            all_of_them: also the steps that are not known yet: their return is NaN, their outcome what came so far.
+        """
+        returns, outcomes, known = judge(self._records[: self._steps])
+        count = self._steps if all_of_them else int(np.logical_and.accumulate(known.all(axis=1)).sum())
+        if not count:
+            return None
+        records = self._records[:count].ravel()
+        columns: dict[str, Any] = {
+            "global_step": (self._global_steps[:count, None] + 1 + np.arange(self._num_envs)).ravel(),
+            "environment": np.tile(np.arange(self._num_envs, dtype=np.uint16), count),
+            "time": np.repeat(self._times[:count], self._num_envs),
+            "previous_actions": self._previous[:count].flatten(),
+            "latency_s": self._latencies[:count].flatten(),
+        }
+        columns |= {name: records[name].copy() for name in RECORD_DTYPE.names or () if name not in _LEFT_OUT}
+        columns["reason"] = _coded(records["reason"].tolist(), lambda reason: reason.decode(errors="ignore"))
+        columns["model"] = _coded([model for step in self._models[:count] for model in step], str)
+        columns["reward_parts"] = self._parts(records)
+        columns["near_return"] = np.where(known, returns, np.nan)[:count].ravel().astype(np.float32)
+        columns["outcome"] = outcomes[:count].ravel()
+        columns |= compare(
+            records["action"], None if self._values is None else self._values[:count].reshape(len(records), -1)
+        )
+        self._drop(count)
+        return columns
+
+    def _parts(self, records: NDArray[Any]) -> Coded:
+        """The parts of the rewards: for each different set of them one mapping of what is not 0."""
+        parts = records["reward_parts"]
+        codes = np.zeros(len(records), np.uint32)
+        paid = np.flatnonzero(parts.any(axis=1))
+        known: dict[bytes, int] = {b"": 0}
+        codes[paid] = [known.setdefault(parts[row].tobytes(), len(known)) for row in paid.tolist()]
+        return Coded(codes, [self._named(content) for content in known])
+
+    def _named(self, content: bytes) -> dict[str, float]:
+        values = np.frombuffer(content, np.float32).tolist()
+        return {name: value for name, value in zip(self._reward_names, values, strict=False) if value}
+
+    def _drop(self, count: int) -> None:
+        left = self._steps - count
+        kept = (self._records, self._global_steps, self._times, self._previous, self._latencies, self._values)
+        for array in kept:
+            if array is not None:
+                array[:left] = array[count : self._steps].copy()
+        del self._models[:count]
+        self._steps = left
+
+    def _room_for_values(self, num_actions: int) -> NDArray[np.float32]:
+        if self._values is None:
+            self._values = np.full((len(self._records), self._num_envs, num_actions), np.nan, np.float32)
+        return self._values
+
+    # Going on ------------------------------------------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The steps that wait, for a checkpoint: plain values, and arrays by name."""
+        held = slice(0, self._steps)
+        records = self._records[held]
+        arrays: dict[str, NDArray[Any]] = {
+            f"record.{name}": _plain(records[name].copy()) for name in RECORD_DTYPE.names or ()
+        }
+        arrays |= {"global_steps": self._global_steps[held].copy(), "previous": self._previous[held].copy()}
+        if self._values is not None:
+            arrays["values"] = self._values[held].copy()
+        values = {
+            "times": self._times[held].tolist(),
+            "latencies_s": self._latencies[held].tolist(),
+            "models": [list(models) for models in self._models],
+        }
+        return values, arrays
+
+    def load(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Goes on from :meth:`state`. A field of the record that it does not have is 0."""
+        count = self._steps = len(values["times"])
+        self._records[:count] = np.zeros((), RECORD_DTYPE)
+        for name in RECORD_DTYPE.names or ():
+            if f"record.{name}" in arrays:
+                field = self._records[name]
+                stored = np.ascontiguousarray(arrays[f"record.{name}"])
+                field[:count] = stored.view(field.dtype)[..., 0] if field.dtype.kind == "S" else stored
+        self._global_steps[:count] = arrays["global_steps"]
+        self._previous[:count] = arrays["previous"]
+        self._times[:count] = values["times"]
+        self._latencies[:count] = np.reshape(values["latencies_s"], (count, self._num_envs))
+        self._models = [list(models) for models in values["models"]]
+        self._values = None
+        if "values" in arrays:
+            self._room_for_values(arrays["values"].shape[2])[:count] = arrays["values"]
+
+    @property
+    def first_held(self) -> int | None:
+        """The global step of the first row that waits; nothing if none does."""
+        return int(self._global_steps[0]) + 1 if self._steps else None
+
+
+def judge(records: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.bool_]]:
+    """What came of steps: their returns and outcomes over :data:`HORIZON` steps, and whether these are final.
+
+    Args:
+        records: consecutive steps, (steps, num_envs).
+
+    Returns:
+        Three arrays (steps, num_envs). What is not final yet counts what there is.
+    """
+    steps = len(records)
+    done = records["terminated"] | records["truncated"]
+    rewards, consequences = records["reward"].astype(np.float64), records["consequence"]
+    returns, outcomes = np.zeros(records.shape), np.zeros(records.shape, np.uint8)
+    goes_on = np.ones(records.shape, np.bool_)
+    for ahead in range(min(HORIZON, steps)):
+        rows = slice(0, steps - ahead)
+        counts = goes_on[rows]
+        returns[rows] += np.where(counts, rewards[ahead:], 0.0)
+        np.maximum(outcomes[rows], np.where(counts, consequences[ahead:], 0), out=outcomes[rows])
+        goes_on[rows] &= ~done[ahead:]
+    final = ~goes_on
+    final[: max(steps - HORIZON + 1, 0)] = True
+    return returns, outcomes, final
+
+
+def compare(actions: NDArray[np.int8], values: NDArray[np.float32] | None) -> dict[str, NDArray[Any]]:
+    """What a learner thought of what was pressed, and of the best that was not.
+
+    Args:
+        actions: what was pressed, (rows,).
+        values: of every action, (rows, num_actions), not finite where it is forbidden or unknown; nothing without.
+
+    Returns:
+        Columns ``alternative``, -1 where there is none, ``value`` and ``alternative_value``, NaN where unknown.
+    """
+    rows = len(actions)
+    if values is None or values.shape[1] < 1:
+        unknown = np.full(rows, np.nan, np.float32)
+        return {"alternative": np.full(rows, -1, np.int8), "value": unknown, "alternative_value": unknown.copy()}
+    every, pressed = np.arange(rows), actions.astype(np.int64)
+    ranked = np.where(np.isfinite(values), values, np.float32(-np.inf))
+    own = ranked[every, pressed]
+    ranked[every, pressed] = -np.inf
+    best = ranked.argmax(axis=1)
+    others = ranked[every, best]
+    there_is = np.isfinite(others)
+    return {
+        "alternative": np.where(there_is, best, -1).astype(np.int8),
+        "value": np.where(np.isfinite(own), own, np.float32(np.nan)),
+        "alternative_value": np.where(there_is, others, np.float32(np.nan)),
+    }
+
+
+def _coded(items: Sequence[Any], shown: Any) -> Coded:
+    """Few texts recur many times, so each is dealt with once."""
+    known: dict[Any, int] = {}
+    codes = np.fromiter((known.setdefault(item, len(known)) for item in items), np.uint32, len(items))
+    return Coded(codes, [shown(item) for item in known])
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """An array as a file of tensors takes it: texts as bytes, in a dimension more."""
+    return array.view(np.uint8).reshape(*array.shape, array.dtype.itemsize) if array.dtype.kind == "S" else array

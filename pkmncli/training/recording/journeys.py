@@ -1,0 +1,116 @@
+"""Keeps the journeys of a training: notes when each running episode reaches a milestone, and which got furthest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkmncli.training.recording.journey import Journey, Reached, Standing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pkmncli.training.recording.episodes import RunningEpisode
+    from pkmncli.training.workers.pool import WorkerPool
+
+
+class Journeys:
+    """The running episodes' journeys. Asks a worker only when its count of milestones has changed, or for a look.
+
+    Args:
+        pool: the environments.
+    """
+
+    def __init__(self, pool: WorkerPool) -> None:
+        self._pool = pool
+        self._reached: list[list[Reached]] = [[] for _ in range(pool.num_envs)]
+        self._counts = np.zeros(pool.num_envs, np.int64)
+        self._ended: Journey | None = None
+        """The furthest one that has ended."""
+
+    def after_step(self, records: NDArray[Any], elapsed_s: float, global_step: int) -> None:
+        """Takes in a step of every environment: notes milestones that running episodes have reached with it.
+
+        Args:
+            records: of the step, (num_envs,).
+            elapsed_s: seconds that the training has taken.
+            global_step: its steps over all environments.
+        """
+        changed = records["milestones"] != self._counts
+        if changed.any():
+            for index in np.flatnonzero(changed & ~records["terminated"] & ~records["truncated"]).tolist():
+                self._note(index, self._pool.standing(index), elapsed_s, global_step)
+                self._counts[index] = records["milestones"][index]
+
+    def end(self, index: int, episode: RunningEpisode, elapsed_s: float, global_step: int) -> None:
+        """Takes in the end of an episode of environment ``index``, whose next one has begun in its process."""
+        standing = self._pool.standing_of_ended(index)
+        self._note(index, standing, elapsed_s, global_step)
+        # where another one got, it says nothing of the way there
+        if standing.step and not episode.start:
+            journey = self._journey(index, episode.number, standing, ended=True)
+            if self._ended is None or journey.furthest_first < self._ended.furthest_first:
+                self._ended = journey
+        self._reached[index] = []
+        self._counts[index] = 0
+
+    def leading(self, episodes: Sequence[RunningEpisode]) -> Journey:
+        """The running journey that has got furthest. ``episodes`` are those that run."""
+        index = min(range(len(episodes)), key=lambda one: (bool(episodes[one].start), -len(self._reached[one]), one))
+        return self._journey(index, episodes[index].number, self._pool.standing(index))
+
+    def furthest(self, episodes: Sequence[RunningEpisode]) -> Journey:
+        """The journey of the whole training that has got furthest, ended or not."""
+        running = self.leading(episodes)
+        if self._ended is None or (not episodes[running.environment].start and _is_further(running, self._ended)):
+            return running
+        return self._ended
+
+    def _note(self, index: int, standing: Standing, elapsed_s: float, global_step: int) -> None:
+        known = {one.name for one in self._reached[index]}
+        self._reached[index] += [
+            Reached(name, step, frame, round(elapsed_s, 3), global_step)
+            for name, step, frame in standing.reached(self._pool.milestone_names)
+            if name not in known
+        ]
+
+    def _journey(self, index: int, number: int, standing: Standing, *, ended: bool = False) -> Journey:
+        reached = tuple(self._reached[index])
+        since = standing.steps_since_progress
+        if since is None and self._pool.milestone_names:
+            since = standing.step - (reached[-1].step if reached else 0)
+        titles: Mapping[str, str] = self._pool.names.get("milestone_titles", {})
+        return Journey(
+            environment=index,
+            episode=number,
+            steps=standing.step,
+            frames=standing.frames,
+            milestones=reached,
+            total=len(self._pool.milestone_names),
+            progress=standing.progress,
+            steps_since_progress=since,
+            ended=ended,
+            latest_title=titles.get(reached[-1].name, "") if reached else "",
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values to go on from."""
+        return {
+            "reached": [[one._asdict() for one in reached] for reached in self._reached],
+            "counts": self._counts.tolist(),
+            "ended": None if self._ended is None else self._ended.as_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from :meth:`state_dict`; from nothing, as of an earlier version, milestones are noted anew."""
+        if not state:
+            return
+        self._reached = [[Reached(**one) for one in reached] for reached in state["reached"]]
+        self._counts = np.asarray(state["counts"], np.int64)
+        self._ended = None if state["ended"] is None else Journey.from_dict(state["ended"])
+
+
+def _is_further(running: Journey, ended: Journey) -> bool:
+    return running.furthest_first < ended.furthest_first

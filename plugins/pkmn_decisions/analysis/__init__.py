@@ -1,0 +1,1 @@
+"""What the decisions of runs show: patterns, sequences, loops, who decides best."""

@@ -1,0 +1,1 @@
+"""Findings as a report for people and programs."""

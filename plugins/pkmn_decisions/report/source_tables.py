@@ -1,0 +1,89 @@
+"""Sources, confidence and cost of advice as tables of a report."""
+
+from __future__ import annotations
+
+from pkmn_decisions.analysis.calibration import BINS, Calibration
+from pkmn_decisions.analysis.findings import Analysis
+from pkmn_decisions.analysis.names import SOURCE_NAMES
+from pkmn_decisions.analysis.situations import in_words
+from pkmn_decisions.report.section_table import MARK, SectionTable, interval, share, signed
+
+
+def source_tables(analysis: Analysis, brief: int | None) -> list[SectionTable]:
+    """Return the tables, each of at most ``brief`` rows, or of the question's limit."""
+    names, limit = analysis.views.names, brief or analysis.question.limit
+    rows = []
+    for place in analysis.deciders[:limit]:
+        where = in_words(place.situation, names)
+        for one in place.sources:
+            rows.append(
+                [
+                    where,
+                    SOURCE_NAMES[one.number],
+                    f"{one.frequency:,}",
+                    share(one.success_rate),
+                    interval(one.interval),
+                    signed(one.mean_return),
+                    signed(one.others_return),
+                    MARK if one.significant else "",
+                    "best" if SOURCE_NAMES[one.number] == place.best else "",
+                ]
+            )
+            where = ""
+    found = [
+        SectionTable(
+            "Who is right",
+            "return: mean sum of rewards after decisions of that one; others: of all others in the same situation,\n"
+            "with as many goals reached. Sources are not random: a difference may come from when each decides.",
+            ["situation", "who", "times", "success", "95%", "return", "others", "", ""],
+            rows,
+            f"In no situation did two of them decide {analysis.question.min_frequency:,} times or more.",
+        ),
+        SectionTable(
+            "Confidence",
+            "confidence: mean; success: success rate; error: expected calibration error, the mean distance of the\n"
+            "two; then the success rate by confidence.",
+            ["who", "times", "confidence", "success", "error", *_bin_names()],
+            [_calibration_row(one) for one in analysis.calibrations],
+            "No decision has been judged yet.",
+        ),
+    ]
+    costs = analysis.advice_costs
+    if costs:
+        found.append(
+            SectionTable(
+                "What advice cost",
+                "Questions to the language model by where they were asked; cached: answered from the cache; useless:\n"
+                "no advice could be read from the answer, or something was wrong with it.",
+                ["situation", "asked", "cached", "useless", "tokens", "seconds each", "dollars"],
+                [
+                    [
+                        in_words(one.situation, names),
+                        f"{one.calls:,}",
+                        f"{one.cached:,}",
+                        f"{one.useless:,}",
+                        f"{one.tokens:,}",
+                        "-" if one.latency_s is None else f"{one.latency_s:.2f}",
+                        "-" if one.dollars is None else f"{one.dollars:.3f}",
+                    ]
+                    for one in costs[:limit]
+                ],
+                "",
+            )
+        )
+    return found
+
+
+def _bin_names() -> list[str]:
+    return [f"{number / BINS:.1f}" for number in range(BINS)]
+
+
+def _calibration_row(one: Calibration) -> list[str]:
+    return [
+        one.source,
+        f"{one.judged:,}",
+        f"{one.confidence:.0%}",
+        f"{one.success_rate:.0%}",
+        f"{one.error:.2f}",
+        *("" if found is None else f"{found.success_rate:.0%}" for found in one.bins),
+    ]

@@ -1,0 +1,1 @@
+"""The tables of a run on disk: written, read, counted and exported."""

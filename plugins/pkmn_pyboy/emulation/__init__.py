@@ -1,0 +1,1 @@
+"""The emulated Game Boy Color, its cartridges and its files. Knows no game."""

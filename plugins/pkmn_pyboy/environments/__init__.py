@@ -1,0 +1,1 @@
+"""The parts of an environment: observations, masks, start states, step records."""

@@ -1,0 +1,1 @@
+"""What the pilot wants next: healing, shopping, training, hunting, exploring."""

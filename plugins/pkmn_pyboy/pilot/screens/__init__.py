@@ -1,0 +1,1 @@
+"""How the pilot reads and works words, lists and menus."""

@@ -1,0 +1,1 @@
+"""How the pilot gets there: routes, legs, paths, boulders."""

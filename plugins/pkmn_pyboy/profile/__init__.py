@@ -1,0 +1,1 @@
+"""A game as data: what a profile says, how it is read, and which one fits an image."""

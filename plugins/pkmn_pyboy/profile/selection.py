@@ -1,0 +1,76 @@
+"""Which game to play: the profile and the cartridge image that the settings ask for, checked against each other."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from pkmn_pyboy.emulation.rom import RomImage, check_identity, load_rom
+from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
+from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.settings import EnvironmentSettings
+from pkmncli.errors import EnvironmentSetupError, RomError
+
+DEFAULT_GAME = "quillwood"
+
+
+def select_game(settings: EnvironmentSettings) -> tuple[GameProfile, RomImage]:
+    """The profile and the image.
+
+    With a profile named, the image is ``rom_path`` or the profile's own. With only an image named, the built-in
+    profiles are asked whose it is. With neither, it is the bundled game.
+
+    Raises:
+        EnvironmentSetupError: the profile is missing or wrong, or has no image of its own.
+        RomError: the image is missing, damaged, or not one that the profile describes.
+    """
+    folder = settings.game_folder
+    if folder is None and settings.game is None and settings.rom_path is not None:
+        rom = load_rom(settings.rom_path)
+        return _profile_of(rom, force=settings.force_rom), rom
+    profile = load_profile(folder if folder is not None else _built_in(settings.game or DEFAULT_GAME))
+    path = settings.rom_path or profile.bundled_rom
+    if path is None:
+        raise EnvironmentSetupError(
+            f"{profile.title} needs your own cartridge image: name it with --rom (rom_path), "
+            "or leave the game out to play the bundled one"
+        )
+    rom = load_rom(path)
+    if path != profile.bundled_rom:
+        check_identity(rom, profile.title, profile.roms, profile.lookalikes, force=settings.force_rom)
+    return profile, rom
+
+
+def built_in_games() -> list[str]:
+    """Names of the profiles that come with the environment."""
+    return sorted(folder.name for folder in GAMES_FOLDER.iterdir() if (folder / "game.toml").is_file())
+
+
+def _built_in(name: str) -> Path:
+    if name in built_in_games():
+        return GAMES_FOLDER / name
+    near = difflib.get_close_matches(name, built_in_games(), 1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(built_in_games())}."
+    raise EnvironmentSetupError(f"No game {name!r} is built in; {hint} For another one name the folder of its profile")
+
+
+def _profile_of(rom: RomImage, *, force: bool) -> GameProfile:
+    profiles = [load_profile(GAMES_FOLDER / name) for name in built_in_games()]
+    for profile in profiles:
+        if any(identity.sha1 == rom.sha1 for identity in profile.roms):
+            return profile
+    if force:
+        raise RomError(
+            f"{rom.path} ({rom.header.title or 'no title'}) is no known game, so --force-rom needs to be told "
+            f"which one to take it for: --game {' or --game '.join(built_in_games())}"
+        )
+    # Not known byte for byte: the profile whose images look most like it says what is wrong.
+    for profile in profiles:
+        looks = any(identity.title and identity.title == rom.header.title for identity in profile.roms)
+        if looks or any(lookalike.matches(rom.header) for lookalike in profile.lookalikes):
+            check_identity(rom, profile.title, profile.roms, profile.lookalikes, force=False)
+    known = ", ".join(identity.name for profile in profiles for identity in profile.roms)
+    raise RomError(
+        f"{rom.path} ({rom.header.title or 'no title'}, SHA-1 {rom.sha1[:12]}) is no known game ({known}): "
+        "--env gameboy plays it by its screen alone; --game and --force-rom together take it for one of them"
+    )

@@ -1,0 +1,1 @@
+"""Milestones of a game, what they need, and what to do next."""
