@@ -20,10 +20,11 @@ from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, default_save_dir
-from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
+from pkmncli.training.assembly import build_learner, open_store, worker_spec
 from pkmncli.training.beginnings.given_starts import check_kept_starts
 from pkmncli.training.checkpoints.files import read_checkpoint
 from pkmncli.training.checkpoints.selection import readable_checkpoint
+from pkmncli.training.compatibility import check_deciders
 from pkmncli.training.display.verdict import PLAYERS, rows_of, table_lines, verdict
 from pkmncli.training.evaluation.baselines import BASELINES_FILE, Baselines
 from pkmncli.training.evaluation.evaluation import (
@@ -124,7 +125,7 @@ def eval(
     if mode is EvaluationMode.RL_ONLY and settings.train.rl == NONE:
         raise ConfigurationError(f"{found.name} was trained without a learner: evaluate it with --mode llm-only")
     if mode is not EvaluationMode.RANDOM:
-        check_parts(settings)
+        check_deciders(settings)
     evaluation = _Evaluation(
         found,
         settings,

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, TrainSettings, resolve_settings
-from pkmncli.config.resolved import DEFAULT
+from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, resolve_settings
 from pkmncli.diagnostics import say, tell_result
 from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.llm.closing import advice_line
@@ -18,18 +17,14 @@ from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
 from pkmncli.standard_streams import output_is_extra
-from pkmncli.training.assembly import check_parts, unread_settings
+from pkmncli.training.compatibility import check_live_page, prepare_settings
 from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.display.estimate import duration
 from pkmncli.training.display.verdict import rows_of, table_lines
 from pkmncli.training.interrupts import stop_with_whoever_began_this
-from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.recording.journey import Journey, in_words, play_time
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import Outcome, TrainingSession, larger_budget, quoted
-
-_READ_WITH_A_MODEL = ("max_context_length", "strategy", "initial_strategy")
-"""Settings beside those of ``llm_...`` that only a training with a language model reads."""
 
 _NAMED_ANEW = ("save_dir", "rom_path", "game_folder")
 """Options that say where a run that goes on finds what it has already."""
@@ -277,10 +272,7 @@ def train(
         settings = resolve_settings(
             options, registry=registry, config_path=config, sets=set_ or (), option_names=OPTION_NAMES
         )
-        settings = fit_parts(settings, registry)
-        check_parts(settings)
-        _check_page(settings, registry)
-        _tell_what_has_no_effect(settings, registry)
+        settings = prepare_settings(settings, registry)
         progress = ConsoleProgress(quiet=settings.train.quiet)
         outcome = TrainingSession(settings, registry, sys.argv, progress).start()
     else:
@@ -301,32 +293,9 @@ def _resume(
     own = run_settings(run, registry, rom=options["rom_path"], game_folder=options["game_folder"])
     options = {name: value for name, value in options.items() if name not in _NAMED_ANEW}
     settings = own.changed(options, may_change=MAY_CHANGE, sets=sets, option_names=OPTION_NAMES)
-    _check_page(settings, registry)
+    check_live_page(settings, registry)
     progress = ConsoleProgress(quiet=settings.train.quiet)
     return TrainingSession(settings, registry, sys.argv, progress).go_on(run)
-
-
-def _check_page(settings: ResolvedSettings, registry: Registry) -> None:
-    """Refuses to train with a live page that nothing could serve. Raises PluginError."""
-    if settings.train.web:
-        registry.get("commands", "dashboard").load()
-
-
-def _tell_what_has_no_effect(settings: ResolvedSettings, registry: Registry) -> None:
-    """Settings that the documents name are taken, but say so where nothing in this training reads them."""
-    chosen = [
-        name
-        for name in (*(name for name in TrainSettings.model_fields if name.startswith("llm_")), *_READ_WITH_A_MODEL)
-        if settings.origins[name] != DEFAULT
-    ]
-    if chosen and settings.train.llm == NONE:
-        say(f"{', '.join(chosen)}: no effect, since no language model is chosen (--llm)")
-    unread = [name for name in unread_settings(settings, registry) if settings.origins[name] != DEFAULT]
-    if unread:
-        say(f"{', '.join(unread)}: no effect, since the environment {settings.train.env} has no such setting")
-    page = [name for name in ("web_port", "web_host_name") if settings.origins[name] != DEFAULT]
-    if page and not settings.train.web:
-        say(f"{', '.join(page)}: no effect, since no live page is asked for (--dashboard)")
 
 
 def _film(outcome: Outcome, registry: Registry) -> int:
