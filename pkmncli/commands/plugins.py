@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +14,7 @@ from pkmncli import plugins as plugin_system
 from pkmncli.diagnostics import debug_enabled, one_line
 from pkmncli.errors import EXIT_USAGE, ConfigurationError, PkmnError, PluginError
 from pkmncli.plugins import DISABLE_VARIABLE, SINGULAR, Plugin, Registration, Registry
+from pkmncli.suggestions import did_you_mean
 from pkmncli.version import API_VERSION
 
 NARROW_COLUMNS = 70
@@ -190,8 +190,7 @@ def _is_contested(registry: Registry, entry: Registration) -> bool:
 
 def _unknown(registry: Registry, name: str) -> str:
     names = {entry.name for entry in registry.registrations()} | {plugin.name for plugin in registry.plugins}
-    near = get_close_matches(name, sorted(names), n=1)
-    return f"no plugin brings '{name}'" + (f"; did you mean '{near[0]}'?" if near else ".") + " See: pkmn plugins"
+    return f"no plugin brings '{name}'{did_you_mean(name, sorted(names), '.', lead='; ')} See: pkmn plugins"
 
 
 def _print_listing(registry: Registry, console: Console) -> None:

@@ -5,9 +5,7 @@ A preset is a settings file with a ``description``. What it sets gives way to al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from pkmncli.config.sources import CORE, DEFAULT, Given, from_file
 from pkmncli.config.validation import validate
 from pkmncli.errors import ConfigurationError, PluginError
 from pkmncli.plugins import PRESET_KIND, PRESET_SUFFIX, Registration, Registry
+from pkmncli.suggestions import did_you_mean
 
 DESCRIPTION = "description"
 """The key with the line that says what a preset is for."""
@@ -164,12 +163,8 @@ def _named(name: str, choice: Given, learner: Given, registry: Registry) -> Pres
     has = f"{learner.value} has {', '.join(files)}"
     if others:
         raise ConfigurationError(f"{said} is one of {' and '.join(others)}, and the learner is {learner.value}: {has}")
-    raise ConfigurationError(f"{said}: there is no such preset; {_nearest(name, list(files))}{has}")
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean '{near[0]}'? " if near else ""
+    hint = did_you_mean(name, files)
+    raise ConfigurationError(f"{said}: there is no such preset; {hint}{' ' * bool(hint)}{has}")
 
 
 def _files(learner: str, registry: Registry) -> dict[str, Path]:

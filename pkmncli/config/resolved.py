@@ -6,7 +6,6 @@ import contextlib
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,8 @@ from pkmncli.config.starts_settings import StartsSettings
 from pkmncli.config.train_settings import TrainSettings
 from pkmncli.config.validation import settable_fields, validate
 from pkmncli.errors import ConfigurationError, PluginError, RunError
-from pkmncli.plugins import Registry
+from pkmncli.plugins import Registration, Registry
+from pkmncli.suggestions import did_you_mean
 
 MOST_NAMED = 6
 """Settings that a remark names; the others are counted."""
@@ -110,6 +110,14 @@ class ResolvedSettings:
     def plugin_values(self, name: str) -> dict[str, Any]:
         """A plugin's settings as plain data, without those that the training fills in."""
         return _settable(self.plugin(name))
+
+    def for_part(self, registration: Registration) -> BaseModel | None:
+        """Return the settings of a registered part; None if it has none. Raises as :meth:`plugin`."""
+        return None if registration.config is None else self.plugin(registration.name)
+
+    def values_for_part(self, registration: Registration) -> dict[str, Any]:
+        """Return the settings of a registered part as plain data; empty if it has none. Raises as :meth:`plugin`."""
+        return {} if registration.config is None else self.plugin_values(registration.name)
 
     @property
     def origins(self) -> dict[str, str]:
@@ -316,8 +324,7 @@ def _section_name(registry: Registry, entry: Given) -> str:
         return name
     if entry.section in TrainSettings.model_fields:
         raise ConfigurationError(f"setting '{entry.section}' ({entry.origin}) is one value, not a table")
-    near = get_close_matches(name, sections, n=1)
-    hint = f"did you mean [{near[0]}]?" if near else f"known: {', '.join(sections) or 'none'}"
+    hint = did_you_mean(name, sections, f"known: {', '.join(sections) or 'none'}", shown="[{}]")
     raise ConfigurationError(f"no plugin has settings under [{entry.section}] ({entry.origin}): {hint}")
 
 

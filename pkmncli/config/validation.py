@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -16,6 +15,7 @@ from pkmncli.config.sources import CORE, Given, parse_text
 from pkmncli.config.value_bounds import fault_of_value
 from pkmncli.errors import ConfigurationError
 from pkmncli.outgoing_text import secret_in
+from pkmncli.suggestions import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -117,11 +117,11 @@ def _unknown_key(
 ) -> str:
     known = settable_fields(model)
     elsewhere = [_name(other, entry.key) for other in sections_with(entry.key)]
-    near = [_name(section, key) for key in get_close_matches(entry.key, known, n=1)]
-    if elsewhere or near:
-        hint = f"did you mean '{(elsewhere or near)[0]}'?"
+    all_known = f"[{section}] has {', '.join(known)}" if section else "pkmn train --help lists the settings"
+    if elsewhere:
+        hint = f"did you mean '{elsewhere[0]}'?"
     else:
-        hint = f"[{section}] has {', '.join(known)}" if section else "pkmn train --help lists the settings"
+        hint = did_you_mean(entry.key, known, all_known, shown=f"'{_name(section, '{}')}'")
     return f"unknown setting '{_name(section, entry.key)}' ({entry.origin}): {hint}"
 
 
@@ -182,8 +182,8 @@ def _allowed(details: Mapping[str, Any]) -> str:
         name, words = _BOUND[kind]
         return f"must be {words} {context[name]}"
     if kind in {"literal_error", "enum"}:
-        near = get_close_matches(str(details["input"]), _quoted(context["expected"]), n=1)
-        return f"must be {context['expected']}" + (f"; did you mean '{near[0]}'?" if near else "")
+        hint = did_you_mean(str(details["input"]), _quoted(context["expected"]), lead="; ")
+        return f"must be {context['expected']}{hint}"
     if kind == "missing":
         return "is needed"
     message = str(details["msg"]).removeprefix("Value error, ")

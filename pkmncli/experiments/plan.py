@@ -21,13 +21,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pkmncli.api.data_text import parse_toml
 from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
+from pkmncli.suggestions import did_you_mean
 
 OWN_SETTINGS = ("seed", "save_dir", "run_name", "quiet")
 """Settings that the experiment sets for each training."""
@@ -219,8 +219,7 @@ def check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
     """Raise ConfigurationError for an unknown name, with the most similar known one."""
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+            hint = did_you_mean(name, known, f"there are {', '.join(known)}")
             raise ConfigurationError(f"'{name}' is no {kind}: {hint}")
 
 
