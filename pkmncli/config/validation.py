@@ -1,4 +1,4 @@
-"""Holds given values against a settings model, and says in one line each what is wrong with them."""
+"""Validation of given values by a settings model, with a line for each problem."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from pkmncli.suggestions import did_you_mean
 Model = TypeVar("Model", bound=BaseModel)
 
 _LONGEST_SHOWN = 200
-"""Characters of a value in a message."""
+"""Maximum characters of a value in a message."""
 
 SECRET = "secret"
-"""Type of the error of a value that may hold a secret, and so is not shown."""
+"""Error type of a value that may hold a secret; it is not shown."""
 
 _NUMBER = {
     "int_parsing": "a whole number",
@@ -57,13 +57,13 @@ def validate(
     given: Mapping[str, Given],
     sections_with: Callable[[str], Sequence[str]] = lambda key: (),
 ) -> Model:
-    """The model with the given values, and defaults for the rest.
+    """Return the model with the given values, and defaults for the rest.
 
     Args:
         model: a settings model of the core or of a plugin.
         section: its section; empty for the core's.
         given: values by the model's field names.
-        sections_with: the sections that have a key, asked for one that is unknown here.
+        sections_with: returns the sections that have a key; called for an unknown key.
 
     Raises:
         ConfigurationError: one line for each value that is wrong or has no place in the model.
@@ -95,12 +95,12 @@ def validate(
 
 
 def settable_fields(model: type[BaseModel]) -> list[str]:
-    """The settings of a model that users can set in its section."""
+    """Return the settings of a model that users can set in its section."""
     return [name for name, field in model.model_fields.items() if not is_provided(field)]
 
 
 def accepts_only_text(annotation: Any) -> bool:
-    """Whether a setting of this type can hold nothing but text, so that ``007`` stays what it is."""
+    """Return True if a setting of this type can hold only text, so that ``007`` is not read as a number."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return accepts_only_text(get_args(annotation)[0])
@@ -133,7 +133,7 @@ def _provided_key(section: str, entry: Given) -> str:
 
 
 def _secret_value(section: str, entry: Given) -> str:
-    """Return what to tell of a value that holds a key of the environment, which would be written into the run."""
+    """Return a message if a value holds a key of the environment, which would be written into the run."""
     variable = secret_in(str(entry.value)) if isinstance(entry.value, str | Path | list | tuple | dict) else None
     if variable is None:
         return ""

@@ -33,7 +33,7 @@ CASES = [
     ("trian", 2, "No such command 'trian'. Did you mean 'train'?"),
     ("--colour", 2, "No such option: --colour"),
     ("train --colour", 2, "No such option: --colour"),
-    ("train run", 2, "to go on with a run, write: pkmn train --resume run"),
+    ("train run", 2, "to resume a run, write: pkmn train --resume run"),
     ("train --steps 0", 2, "setting 'steps' = 0 (option --steps): must be at least 1"),
     ("train --steps -1", 2, "setting 'steps' = -1 (option --steps): must be at least 1"),
     ("train --steps ten", 2, "Invalid value for '--steps' / '--actions': Input should be a valid integer, unable to"),
@@ -323,7 +323,7 @@ CASES = [
     (
         "train --resume {r} --seed 3",
         2,
-        "setting 'seed' (option --seed) cannot change in a run that goes on: it has seed = 0;",
+        "setting 'seed' (option --seed) cannot change when a run is resumed: it has seed = 0;",
     ),
     ("train --resume file.txt", 5, "file.txt"),
     ("train --resume .", 5, "is no run folder: it has no versions.json"),
