@@ -6,13 +6,13 @@ the order in which the files were written. Any other file in the folder is ignor
 
 from __future__ import annotations
 
-import os
+import functools
 import re
-import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 
@@ -25,12 +25,9 @@ SUPERSEDED = "superseded"
 
 _NAME = re.compile(r"(\d{12})-(\d{12})(?:_(\d{3}))?\.parquet")
 
-_TAIL = struct.Struct("<I4s")
-"""A Parquet file ends with its description, the length of that, and four letters."""
-_VERSION = re.compile(rb"pkmn_schema\x18[\x01-\x09](\d+)")
-"""Key, kind of the next field (a text) and its length in Thrift's compact form, then the version."""
-_TABLES = re.compile(rb"pkmn_tables\x18.([0-9a-f]+)/")
-"""The same for what tells a run's files from those of others."""
+_READ_ATTEMPTS = 5
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -70,6 +67,16 @@ def free_path(folder: Path, first: int, last: int) -> Path:
         # An underscore sorts after the dot of the first file's extension: names stay in the order of writing.
         path = folder / f"{stem}_{number:03d}.parquet"
     return path
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's text: DuckDB adds an excerpt of the query."""
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__
+
+
+def failure(error: Exception) -> str:
+    """Return the reason why a file could not be written, in one line."""
+    return "the disk is full" if "No space left" in str(error) else first_line(error)
 
 
 def sql_text(value: str | Path) -> str:
@@ -118,9 +125,29 @@ def names_one_of(error: Exception, files: Sequence[TableFile]) -> bool:
     return any(file.path.name in text for file in files)
 
 
-def may_have_moved(error: Exception, files: Sequence[TableFile]) -> bool:
-    """Whether a query may have failed because a run that resumes moved a file meanwhile, or wrote it anew since."""
-    return isinstance(error, duckdb.IOException) or any(not file.path.exists() for file in files)
+def retry_if_moved(
+    read: Callable[[], T],
+    files: Sequence[TableFile],
+    list_again: Callable[[], object] = lambda: None,
+) -> T:
+    """Return the result of ``read``; try again if a run that resumes has moved or rewritten a file meanwhile.
+
+    Args:
+        read: queries the files.
+        files: the files that ``read`` queries; looked at after a failure, so it may be filled by ``read``.
+        list_again: called before each further attempt, if ``read`` does not list the files itself.
+
+    Raises:
+        duckdb.Error: the query failed for another reason, or each time.
+    """
+    for _ in range(_READ_ATTEMPTS - 1):
+        try:
+            return read()
+        except duckdb.Error as error:
+            if not isinstance(error, duckdb.IOException) and all(file.path.exists() for file in files):
+                raise
+            list_again()
+    return read()
 
 
 def _by_version(files: Sequence[TableFile]) -> list[tuple[int, list[TableFile]]]:
@@ -135,31 +162,32 @@ def _by_version(files: Sequence[TableFile]) -> list[tuple[int, list[TableFile]]]
 
 
 def schema_version(path: Path) -> int:
-    """The version of the schema that stands in a file; the present one where it cannot be told.
-
-    Files that cannot be read are told when they are.
-    """
-    found = _VERSION.search(_description(path))
-    return int(found[1]) if found is not None else SCHEMA_VERSION
+    """Return the version of the schema that a file was written in; the present one if the file cannot be read."""
+    version = _metadata(path).get("pkmn_schema", "")
+    return int(version) if version.isdecimal() else SCHEMA_VERSION
 
 
 def owner(path: Path) -> str | None:
-    """What the file says about whose tables it belongs to (:class:`pkmn_decisions.store.index.TableIndex`)."""
-    found = _TABLES.search(_description(path))
-    return found[1].decode() if found is not None else None
+    """Return the id of the tables that a file belongs to (:class:`pkmn_decisions.store.index.TableIndex`).
+
+    None if the file has none, or cannot be read.
+    """
+    return _metadata(path).get("pkmn_tables", "").partition("/")[0] or None
 
 
-def _description(path: Path) -> bytes:
+@functools.cache
+def _metadata_reader() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(":memory:", config={"threads": 1})
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    """Return the keys and values of a Parquet file's footer; empty if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            file.seek(-_TAIL.size, os.SEEK_END)
-            length, magic = _TAIL.unpack(file.read(_TAIL.size))
-            if magic != b"PAR1":
-                return b""
-            file.seek(-_TAIL.size - length, os.SEEK_END)
-            return file.read(length)
-    except (OSError, ValueError):
-        return b""
+        with _metadata_reader().cursor() as cursor:
+            found = cursor.execute(f"SELECT key, value FROM parquet_kv_metadata({path_literal(path)})").fetchall()
+    except duckdb.Error:
+        return {}
+    return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in found}
 
 
 def _default(column: Column) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from pkmn_decisions.analysis.game_states import state_columns
-from pkmn_decisions.analysis.names import ACTION_NAMES, SOURCE_NAMES
+from pkmn_decisions.store.game_states import state_columns
+from pkmn_decisions.store.names import ACTION_NAMES, SOURCE_NAMES
 from pkmn_decisions.store.schema import DECISIONS
 from pkmn_decisions.store.store import DuckDBStore
 from pkmn_decisions.store.view import STANDALONE_FILE

@@ -17,24 +17,23 @@ from pkmn_decisions.store.export import export_table
 from pkmn_decisions.store.files import (
     SUPERSEDED,
     TableFile,
+    first_line,
     free_path,
     list_files,
-    may_have_moved,
     named_file,
     names_one_of,
     owner,
     path_literal,
     relation,
+    retry_if_moved,
     schema_version,
 )
 from pkmn_decisions.store.index import INDEX_FILE, FileEntry, TableIndex
 from pkmn_decisions.store.recorded_files import TableCheck, check_table, check_tables, recorded_files
 from pkmn_decisions.store.row_buffer import RowBuffer
 from pkmn_decisions.store.schema import SCHEMA_VERSION, TABLES, Table
-from pkmn_decisions.store.writing import copy_file, first_line, force_to_disk, rows_query, write_failed
+from pkmn_decisions.store.writing import copy_file, force_to_disk, rows_query, write_failed
 from pkmncli.errors import DecisionValidationError, RunError
-
-_READ_ATTEMPTS = 5
 
 
 class DuckDBStore:
@@ -96,25 +95,22 @@ class DuckDBStore:
         order = f"{schema.step}, filename, file_row_number"
         names = ", ".join(f'"{column.name}"' for column in schema.columns)
         with self._connection.cursor() as cursor:
-            for attempt in range(_READ_ATTEMPTS):
-                files = recorded_files(self._folder, schema)
-                if not files:
-                    return []
-                try:
-                    source = relation(schema, files, places=True)
-                    rows = cursor.execute(
-                        f"SELECT {names} FROM ({source}){condition} ORDER BY {order}", list(parameters)
-                    ).fetchall()
-                except duckdb.Error as error:
-                    # A run that resumes may have moved a file since it was listed.
-                    if attempt + 1 < _READ_ATTEMPTS and may_have_moved(error, files):
-                        continue
-                    if isinstance(error, duckdb.IOException) or names_one_of(error, files):
-                        raise RunError(f"Cannot read the {table} in {self._folder}: {first_line(error)}") from error
-                    raise DecisionValidationError(f"Cannot select {table}: {first_line(error)}") from error
-                keys = [column.name for column in schema.columns]
-                return [dict(zip(keys, row, strict=True)) for row in rows]
-        raise AssertionError("unreachable")
+            files: list[TableFile] = []
+
+            def select() -> list[tuple[Any, ...]]:
+                files[:] = recorded_files(self._folder, schema)
+                source = relation(schema, files, places=True)
+                query = f"SELECT {names} FROM ({source}){condition} ORDER BY {order}"
+                return cursor.execute(query, list(parameters)).fetchall() if files else []
+
+            try:
+                rows = retry_if_moved(select, files)
+            except duckdb.Error as error:
+                if isinstance(error, duckdb.IOException) or names_one_of(error, files):
+                    raise RunError(f"Cannot read the {table} in {self._folder}: {first_line(error)}") from error
+                raise DecisionValidationError(f"Cannot select {table}: {first_line(error)}") from error
+        keys = [column.name for column in schema.columns]
+        return [dict(zip(keys, row, strict=True)) for row in rows]
 
     def export(self, table: str, path: Path, form: str) -> int:
         """Writes the flushed rows of a table to one file; see :func:`pkmn_decisions.store.export.export_table`."""

@@ -25,16 +25,17 @@ from typing import Any
 
 import duckdb
 
-from pkmn_decisions.analysis.names import ACTION_NAMES, SOURCE_NAMES, Names, load_names
 from pkmn_decisions.store.files import (
     TableFile,
-    may_have_moved,
+    first_line,
     names_one_of,
     path_literal,
     relation,
+    retry_if_moved,
     schema_version,
     sql_text,
 )
+from pkmn_decisions.store.names import ACTION_NAMES, SOURCE_NAMES, Names, load_names
 from pkmn_decisions.store.recorded_files import recorded_files
 from pkmn_decisions.store.schema import ADVICE, DECISIONS, EPISODES, METRICS, Table
 from pkmncli.errors import DecisionValidationError, RunError
@@ -50,8 +51,6 @@ MEMORY_LIMIT = "1500MB"
 
 _NEAR_RETURN_SINCE = 2
 """Version of the files that first held ``near_return``."""
-
-_ATTEMPTS = 5
 
 _LATEST_FILES = 4
 """Files at a run's end in which each environment has taken a step, however short they are."""
@@ -122,25 +121,20 @@ class RunViews:
     def refresh(self) -> None:
         """Takes in what was written since the last call."""
         self.names = load_names(self._name_folders)
-        for attempt in range(_ATTEMPTS):
-            try:
-                self._make_views()
-                self._write_names()
-            except duckdb.Error as error:
-                if attempt + 1 < _ATTEMPTS and may_have_moved(error, self._files):
-                    continue
-                raise RunError(f"Cannot read the tables of {self._shown_folders()}: {first_line(error)}") from error
-            else:
-                return
+        try:
+            retry_if_moved(self._make_views, self._files)
+        except duckdb.Error as error:
+            raise RunError(f"Cannot read the tables of {self._shown_folders()}: {first_line(error)}") from error
 
     def _make_views(self) -> None:
-        self._files = []
+        self._files.clear()
         for table in (DECISIONS, EPISODES, METRICS, ADVICE):
             view = "decision_rows" if table is DECISIONS else table.name
             self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
         self._stored = self.horizon == HORIZON and all(map(self._has_near_return, self.folders))
         self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
         self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
+        self._write_names()
 
     def judged(self, rows: str) -> str:
         """SQL that adds to these rows of decisions what came of them.
@@ -185,19 +179,19 @@ class RunViews:
             DecisionValidationError: the query is not valid.
             RunError: a file cannot be read.
         """
-        for attempt in range(_ATTEMPTS):
-            try:
-                cursor = self._connection.execute(sql, list(parameters))
-                return [column[0] for column in cursor.description or ()], cursor.fetchall()
-            except duckdb.Error as error:
-                # A run that resumes may have moved a file since it was listed.
-                if not self._locked and attempt + 1 < _ATTEMPTS and may_have_moved(error, self._files):
-                    self.refresh()
-                    continue
-                if isinstance(error, duckdb.IOException) or names_one_of(error, self._files):
-                    raise RunError(f"Cannot read {self._shown_folders()}: {first_line(error)}") from error
-                raise DecisionValidationError(f"The query failed: {first_line(error)}") from error
-        raise AssertionError("unreachable")
+
+        def select() -> tuple[list[str], list[tuple[Any, ...]]]:
+            cursor = self._connection.execute(sql, list(parameters))
+            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+
+        try:
+            if self._locked:  # the files cannot be listed again
+                return select()
+            return retry_if_moved(select, self._files, self.refresh)
+        except duckdb.Error as error:
+            if isinstance(error, duckdb.IOException) or names_one_of(error, self._files):
+                raise RunError(f"Cannot read {self._shown_folders()}: {first_line(error)}") from error
+            raise DecisionValidationError(f"The query failed: {first_line(error)}") from error
 
     def lock(self) -> None:
         """From now on no other file can be opened, and no setting changed. :meth:`refresh` works no more."""
@@ -289,8 +283,3 @@ def run_names(folders: Sequence[Path]) -> list[str]:
     """A name for each run: its folder's, or its whole path where two are called the same."""
     names = [folder.absolute().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
-
-
-def first_line(error: Exception) -> str:
-    """What an error of the database says, without the excerpt of the query that follows."""
-    return str(error).strip().split("\n", 1)[0]

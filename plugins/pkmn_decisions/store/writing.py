@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pkmn_decisions.store.files import sql_text
+from pkmn_decisions.store.files import failure, sql_text
 from pkmn_decisions.store.schema import AMOUNTS, Column, Table
 
 
@@ -61,13 +61,6 @@ def force_to_disk(path: Path) -> None:
         os.close(descriptor)
 
 
-def first_line(error: Exception) -> str:
-    """What an error says in a line."""
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-
-
 def write_failed(table: str, path: Path, error: Exception) -> str:
     """What to say of a file that could not be written, and what to do."""
-    text = first_line(error)
-    reason = "the disk is full" if "No space left" in text else text
-    return f"Cannot write {table} to {path}: {reason}. Free some space or mend the folder, then resume the run."
+    return f"Cannot write {table} to {path}: {failure(error)}. Free some space or mend the folder, then resume the run."
