@@ -1,4 +1,4 @@
-"""Writes docs/licences.md: the licences of what pkmncli needs, from the metadata of what is installed.
+"""Write docs/licences.md: the licences of pkmncli's dependencies, from the metadata of the installed packages.
 
 Run it in the development environment: make licences
 """
@@ -20,9 +20,9 @@ _CLASSIFIER = "License :: "
 
 HEAD = """# Licences
 
-pkmncli is under the [MIT licence](../LICENSE). The live page brings [uPlot](https://github.com/leeoniya/uPlot) with it,
-under the MIT licence; the bundled game, Quillwood, is part of this project. Nothing else is in the package: what it
-needs is installed beside it by pip, under these licences. `make licences` writes this page from what is installed.
+pkmncli is under the [MIT licence](../LICENSE). The live page includes [uPlot](https://github.com/leeoniya/uPlot), under
+the MIT licence. The bundled game, Quillwood, is part of this project. The package contains nothing else: pip installs
+its dependencies, under these licences. `make licences` writes this page from the installed packages.
 
 """
 
