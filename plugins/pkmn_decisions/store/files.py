@@ -1,7 +1,7 @@
-"""The Parquet files of a table: how they are named and listed, and the one way in which they are read.
+"""Parquet files of a table: their names, their listing, and the one way to read them.
 
-A file's name says which steps of the run it holds (``000000000001-000000004096.parquet``), and the names sort in
-the order in which the files were written. Any other file in the folder is ignored.
+A file's name has the first and last step that it holds (``000000000001-000000004096.parquet``), and the names sort in
+the order of writing. Any other file in the folder is ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pkmn_decisions.store.schema import AMOUNTS, SCHEMA_VERSION, Column, Table
 from pkmncli.errors import RunError
 
 SUPERSEDED = "superseded"
-"""Folder of the run that keeps what a resumed run recorded before it went back to a checkpoint."""
+"""Folder of the run with rows that were recorded after the checkpoint from which the run resumed."""
 
 _NAME = re.compile(r"(\d{12})-(\d{12})(?:_(\d{3}))?\.parquet")
 
@@ -32,34 +32,34 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, order=True)
 class TableFile:
-    """One file of a table, and the first and last step that its name gives."""
+    """File of a table, with the first and last step in its name."""
 
     path: Path
     first: int
     last: int
     schema: int | None = field(default=None, compare=False)
-    """Version of its columns, where that is known without a look into it."""
+    """Version of its columns, if known without reading it."""
 
 
 def list_files(folder: Path) -> list[TableFile]:
-    """The files of the table kept in ``folder``, in the order in which they were written."""
+    """Return the files of the table in ``folder``, in the order of writing."""
     try:
         names = sorted(entry.name for entry in folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise RunError(f"{folder} can't be read: {error.strerror}; mend the folder") from None
+        raise RunError(f"{folder} can't be read: {error.strerror}; repair the folder") from None
     return [file for name in names if (file := named_file(folder / name)) is not None]
 
 
 def named_file(path: Path, schema: int | None = None) -> TableFile | None:
-    """Return the table's file of this path; None where its name is none of a table's."""
+    """Return the table's file of this path; None if its name is not one of a table's."""
     match = _NAME.fullmatch(path.name)
     return TableFile(path, int(match[1]), int(match[2]), schema) if match else None
 
 
 def free_path(folder: Path, first: int, last: int) -> Path:
-    """A path for a new file of rows ``first`` to ``last`` that no file has yet."""
+    """Return an unused path for a new file of rows ``first`` to ``last``."""
     stem = f"{first:012d}-{last:012d}"
     path, number = folder / f"{stem}.parquet", 1
     while path.exists():
@@ -80,26 +80,26 @@ def failure(error: Exception) -> str:
 
 
 def sql_text(value: str | Path) -> str:
-    """A text as an SQL literal."""
+    """Return a text as an SQL literal."""
     return "'" + str(value).replace("'", "''") + "'"
 
 
 def path_literal(path: Path) -> str:
-    """A path as an SQL literal that DuckDB takes for this file alone, whatever characters are in it."""
+    """Return a path as an SQL literal that DuckDB reads as this one file, with any characters in it."""
     return sql_text(literal_path(path))
 
 
 def relation(table: Table, files: Sequence[TableFile], columns: str = "*", *, places: bool = False) -> str:
-    """SQL that selects the rows of these files. Without files it selects no rows of the same columns.
+    """Return SQL that selects the rows of these files. Without files it selects no rows of the same columns.
 
-    Columns that a file of an earlier version does not have hold their defaults. What stands in the files' paths is
-    never read as a value.
+    Columns that a file of an earlier version lacks have their defaults. Parts of the files' paths are never read as
+    values.
 
     Args:
-        table: whose files they are.
+        table: table of the files.
         files: the files.
-        columns: what to select, in SQL.
-        places: whether rows have two columns more: ``filename``, and ``file_row_number`` from 0.
+        columns: selected columns, in SQL.
+        places: true to add the columns ``filename``, and ``file_row_number`` from 0.
 
     Raises:
         RunError: a file was written by a newer version.
@@ -120,7 +120,7 @@ def relation(table: Table, files: Sequence[TableFile], columns: str = "*", *, pl
 
 
 def names_one_of(error: Exception, files: Sequence[TableFile]) -> bool:
-    """Whether an error of the database is about one of these files."""
+    """Return whether an error of the database is about one of these files."""
     text = str(error)
     return any(file.path.name in text for file in files)
 
@@ -151,7 +151,7 @@ def retry_if_moved(
 
 
 def _by_version(files: Sequence[TableFile]) -> list[tuple[int, list[TableFile]]]:
-    """The files by the version of the schema that they were written in, oldest first."""
+    """Return the files by the version of their schema, oldest first."""
     groups: dict[int, list[TableFile]] = {}
     for file in files:
         version = schema_version(file.path) if file.schema is None else file.schema

@@ -1,7 +1,7 @@
 """Tables of a run: their columns, with meaning and storage type.
 
-A table is a folder of Parquet files. Every file holds :data:`SCHEMA_VERSION`, which rises when a column is added, renamed
-or changes its meaning. A column that a file of an earlier version lacks has its default there.
+A table is a folder of Parquet files. Every file holds :data:`SCHEMA_VERSION`, which rises when a column is added,
+renamed or changes its meaning. A column that a file of an earlier version lacks has its default there.
 """
 
 from __future__ import annotations
