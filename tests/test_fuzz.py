@@ -424,7 +424,7 @@ def table_files() -> list[Path]:
 
 @st.composite
 def damaged_table(draw: st.DrawFn) -> tuple[Path, bytes]:
-    """Name of one of these files and its damaged content; half of the damage is at the end, where Parquet describes it."""
+    """Name of one of these files and its damaged content; half of the damage is near the end, where the schema is."""
     name = draw(st.sampled_from(table_files()))
     data = (tables() / name).read_bytes()
     where = draw(st.sampled_from([None, (max(0, len(data) - 600), len(data))]))
