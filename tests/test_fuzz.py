@@ -22,6 +22,7 @@ import pytest
 import tomlkit
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from reply_forms import FORM
 
 from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_saved_state
@@ -34,7 +35,7 @@ from pkmncli.api import LLMReply, parse_json, parse_toml
 from pkmncli.config import resolve_settings
 from pkmncli.config.sources import from_file
 from pkmncli.errors import CheckpointError, ConfigurationError, EmulatorError, EnvironmentSetupError, PkmnError
-from pkmncli.llm.replies import MOST_PRESSES, read_reply
+from pkmncli.llm.replies import MOST_PRESSES
 from pkmncli.plugins import get_registry
 from pkmncli.training.checkpoints.files import read_checkpoint, read_segments
 
@@ -408,11 +409,11 @@ def test_replies(value: Any, before: str, after: str) -> None:
     except ValueError:
         text = str(value)[:200]
     for read in (
-        read_reply(LLMReply(before, "m", parsed=value), expires_after=10),
-        read_reply(LLMReply(before + text + after, "m"), expires_after=10, words_too=True),
-        read_reply(LLMReply(before + text + after, "m"), expires_after=10),
-        read_reply(LLMReply(text[: len(text) // 2], "m"), expires_after=10),
-        read_reply(LLMReply(before + after, "m"), expires_after=10),
+        FORM.read(LLMReply(before, "m", parsed=value), expires_after=10),
+        FORM.read(LLMReply(before + text + after, "m"), expires_after=10, words_too=True),
+        FORM.read(LLMReply(before + text + after, "m"), expires_after=10),
+        FORM.read(LLMReply(text[: len(text) // 2], "m"), expires_after=10),
+        FORM.read(LLMReply(before + after, "m"), expires_after=10),
     ):
         if read.advice is not None:
             assert len(read.advice.presses) <= MOST_PRESSES
