@@ -28,7 +28,6 @@ from pkmncli.training.memory import peak_memory_bytes
 from pkmncli.training.progression import Progression
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.episodes import RunningEpisode
-from pkmncli.training.recording.journey import FRAMES_A_SECOND
 from pkmncli.training.recording.journeys import Journeys
 from pkmncli.training.recording.meters import Meters, metrics_of
 from pkmncli.training.recording.recorder import Recorder
@@ -393,7 +392,7 @@ class Trainer:
     def _log_metrics(self) -> None:
         metrics = self._meters.take(self.statistics)
         journey = self._journeys.leading(self._episodes)
-        metrics |= {"journey/milestones": len(journey.milestones), "journey/play_s": journey.frames / FRAMES_A_SECOND}
+        metrics |= {"journey/milestones": len(journey.milestones), "journey/play_s": journey.play_s}
         metrics |= {f"journey/{name}": value for name, value in journey.progress.items()}
         kept: dict[str, float] = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
         kept |= self._hand_over_metrics()
@@ -403,7 +402,9 @@ class Trainer:
 
     def _look(self, record: np.void) -> None:
         """Shows where the training stands. Nothing depends on whether it is looked at."""
-        scene = scene_of(self._pool.status(0), self._pool.goal, record, self._desk, self._progression)
+        scene = scene_of(
+            self._pool.status(0), self._pool.goal, record, self._pool.action_names, self._desk, self._progression
+        )
         journey, taken = self._journeys.leading(self._episodes), self._hand_over_metrics()
         self._observer.on_look(self._meters.look(self.statistics, scene, journey, taken))
 

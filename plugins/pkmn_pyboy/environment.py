@@ -25,7 +25,7 @@ from pkmn_pyboy.rewards.composition import RewardSum
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.details import Details
 from pkmn_pyboy.state.details_reader import DetailsReader
-from pkmn_pyboy.state.game_state import PHASE_NAMES, SITUATIONS, GameState, Phase
+from pkmn_pyboy.state.game_state import PHASE_NAMES, PHASE_ROLES, SITUATIONS, GameState, Phase
 from pkmn_pyboy.state.name_tables import names_with_image
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.story.model import MilestoneTracker
@@ -83,12 +83,14 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.reward_names = self.rewards.part_names
         self.phase_names = PHASE_NAMES
         self.situations = SITUATIONS
+        self.phase_roles = PHASE_ROLES
         self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
         self.known_names = names_with_image(self.profile, self.rom.data)
         """Names of the profile, and those in the image for what it does not name."""
         titles = {milestone.key: milestone.name for milestone in self.profile.milestones}
         self.names: dict[str, Any] = {
             "game": self.profile.title,
+            "about": "a Pokemon game for the Game Boy",
             "milestone_titles": titles,
             **self.known_names.as_mapping(),
         }
