@@ -40,7 +40,7 @@ from pkmncli.training.beginnings.episode_starts import EpisodeStarts
 from pkmncli.training.beginnings.given_starts import check_kept_starts, keep_given_starts, read_given_starts
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.beginnings.start_from import begin_from, find_starting_point, slug
-from pkmncli.training.checkpoints.files import Checkpoint, read_checkpoint, read_segments
+from pkmncli.training.checkpoints.files import Checkpoint, WholeCheckpoint
 from pkmncli.training.checkpoints.retention import CheckpointKeeper, remove_leftovers
 from pkmncli.training.checkpoints.selection import newest_checkpoint, set_aside_after
 from pkmncli.training.display.callbacks import Callback, Callbacks
@@ -169,7 +169,7 @@ class TrainingSession:
             checkpoint = newest_checkpoint(run)
             with self._workers() as pool:
                 self._mend_names(run, pool)
-                options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
+                options = self._options(checkpoint.content, pool.max_steps_per_episode)
                 learner = self._learner(pool, options)
                 desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
                 return self._train(run, lock, pool, learner, options, checkpoint, desk, interrupted)
@@ -234,7 +234,7 @@ class TrainingSession:
         pool: WorkerPool,
         learner: Algorithm,
         options: TrainerOptions,
-        begun: Path | _Begun,
+        begun: WholeCheckpoint | _Begun,
         desk: DeskBuilder | None,
         interrupted: InterruptFlag,
     ) -> Outcome:
@@ -308,13 +308,13 @@ class TrainingSession:
         exit_code = interrupted.exit_code if interrupted or stopped else 0
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
 
-    def _resume(self, trainer: Trainer, checkpoint: Path) -> None:
-        """Have a training go on from a checkpoint."""
-        content = read_checkpoint(checkpoint)
-        trainer.resume(content, read_segments(checkpoint))
-        set_aside = trainer.supersede(content.step)
-        logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
-        self._progress.message(f"Going on from step {content.step:,}.")
+    def _resume(self, trainer: Trainer, checkpoint: WholeCheckpoint) -> None:
+        """Resume from a checkpoint."""
+        step = checkpoint.content.step
+        trainer.resume(checkpoint.content, checkpoint.segments())
+        set_aside = trainer.supersede(step)
+        logger.info("going on from step %d; %d later rows set aside", step, set_aside)
+        self._progress.message(f"Going on from step {step:,}.")
 
     def _guard(self, run: Run, lock: RunLock) -> RunGuard:
         """Writes down what the run is trained with, and looks after that from then on."""
@@ -389,7 +389,7 @@ class TrainingSession:
             hand_over=self._settings.hand_over,
             pretrain_steps=train.pretrain_steps,
             # a larger budget must not start an old schedule anew: exploration would jump up again
-            schedule_steps=budget if checkpoint is None else checkpoint.trainer["schedule_steps"],
+            schedule_steps=budget if checkpoint is None else checkpoint.trainer.schedule_steps,
         )
 
     def _is_default(self, name: str) -> bool:

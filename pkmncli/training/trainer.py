@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Source, Store, Transitions
+from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Source, Store, Transitions
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
@@ -18,6 +18,7 @@ from pkmncli.hybrid.outcomes import side_outcomes
 from pkmncli.training.action_values import ActionValues
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.checkpoints.files import Checkpoint
+from pkmncli.training.checkpoints.state import TrainerState
 from pkmncli.training.display.callbacks import Callback, Callbacks
 from pkmncli.training.display.estimate import duration
 from pkmncli.training.display.scene import scene_of
@@ -33,7 +34,6 @@ from pkmncli.training.recording.journeys import Journeys
 from pkmncli.training.recording.meters import Meters, metrics_of
 from pkmncli.training.recording.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
-from pkmncli.training.workers.press_log import PressLog
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,45 +132,38 @@ class Trainer:
         self._give_say()
         self._episodes = [self._new_episode(index, 0) for index in range(self._pool.num_envs)]
 
-    def resume(self, checkpoint: Checkpoint, segments: Any) -> None:
-        """Goes on exactly where a checkpoint stands. Advice that took effect after it does so again."""
+    def resume(self, checkpoint: Checkpoint, segments: Iterable[Segment]) -> None:
+        """Resume exactly from a checkpoint. Advice that took effect after it does so again."""
         self._learner.load_state_dict(checkpoint.learner)
         self._learner.load_segments(segments)
-        trainer = checkpoint.trainer
-        self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
+        state = checkpoint.trainer
+        self.statistics = state.statistics
         self.statistics.milestone_order = list(self._pool.milestone_names)
-        self._arbiter.load_state_dict(trainer["arbiter"])
-        if "hand_over" in trainer:  # a checkpoint of an earlier version has no such evidence
-            self._hand_over.load_state_dict(trainer["hand_over"])
-        held = "recorder."
-        self._recorder.load_state(
-            trainer["recorder"],
-            {name.removeprefix(held): array for name, array in checkpoint.arrays.items() if name.startswith(held)},
-        )
-        self._thread.load_state_dict(trainer["learner_thread"])
-        self._progression.load_state_dict(trainer["progression"])
-        self._meters.load_state_dict(trainer["meters"])
-        if "pretraining" in trainer:  # a checkpoint of an earlier version knows none
-            self._pretraining.load_state_dict(trainer["pretraining"])
-        self._episodes = []
-        for index, values in enumerate(trainer["episodes"]):
-            prefix = f"episode.{index}."
-            arrays = {
-                name.removeprefix(prefix): array for name, array in checkpoint.arrays.items() if name.startswith(prefix)
-            }
-            self._episodes.append(RunningEpisode.from_state(values, arrays))
-        self._metrics_of_next_step = dict(trainer.get("metrics_of_next_step", {}))
-        self._journeys.load_state_dict(trainer.get("journeys", {}))
-        self._pool.load(checkpoint.workers, [PressLog.from_state_dict(log) for log in trainer["press_logs"]])
-        if self._starts is not None and trainer["starts"] is not None:
-            self._starts.load_state_dict(trainer["starts"], [episode.start for episode in self._episodes])
-        if self._desk is not None and trainer["advice"] is not None:
+        self._arbiter.load_state_dict(dict(state.arbiter))
+        self._recorder.load_state_dict(state.recorder)
+        self._thread.load_state_dict(dict(state.learner_thread))
+        self._progression.load_state_dict(state.progression)
+        self._meters.load_state_dict(state.meters)
+        self._journeys.load_state_dict(state.journeys)
+        self._metrics_of_next_step = dict(state.metrics_of_next_step)
+        if state.hand_over is not None:
+            self._hand_over.load_state_dict(state.hand_over)
+        if state.pretraining is not None:
+            self._pretraining.load_state_dict(state.pretraining)
+        self._episodes = [RunningEpisode() for _ in state.episodes]
+        for episode, own in zip(self._episodes, state.episodes, strict=True):
+            episode.load_state_dict(own)
+        self._pool.load(checkpoint.workers, state.press_logs)
+        if self._starts is not None and state.starts is not None:
+            self._starts.load_state_dict(state.starts)
+            self._starts.resume([episode.start for episode in self._episodes])
+        if self._desk is not None and state.advice is not None:
             try:
                 journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
             except RunError as error:  # what was answered already is asked again
                 logger.warning("%s", error)
                 journal = []
-            self._desk.load_state_dict(trainer["advice"], journal)
+            self._desk.load_state_dict(state.advice, journal)
         self._give_say()
         self._saved_at = checkpoint.step
         self._lost_before = self.statistics.workers_lost
@@ -430,12 +423,10 @@ class Trainer:
     def paused(self) -> Iterator[None]:
         """While entered, the time counts for no speed. All recorded rows are on disk, so that they can be read."""
         self._recorder.flush()
-        logger.info("paused at step %d", self.statistics.steps)
         self._notify(Callback.on_pause)
         began = time.perf_counter()
         yield
         seconds = time.perf_counter() - began
-        logger.info("the pause ended after %.0f s", seconds)
         self._paused_s += seconds
         self._meters.leave_out(seconds)
         if not self.interrupted():
@@ -495,35 +486,28 @@ class Trainer:
             self._take_metrics(metrics)
         self._keeper.look()
         self._keeper.write(self._recorder.flush)
-        self._note_journey()
-        episodes, arrays = [], {}
-        for index, episode in enumerate(self._episodes):
-            values, own = episode.state()
-            episodes.append(values)
-            arrays.update({f"episode.{index}.{name}": array for name, array in own.items()})
-        recorder, held = self._recorder.state()
-        arrays.update({f"recorder.{name}": array for name, array in held.items()})
+        self.statistics.journey = self._journeys.furthest(self._episodes).as_dict()
+        state = TrainerState(
+            statistics=self.statistics,
+            schedule_steps=self._options.schedule_steps,
+            arbiter=self._arbiter.state_dict(),
+            hand_over=self._hand_over.state_dict(),
+            recorder=self._recorder.state_dict(),
+            learner_thread=self._thread.state_dict(),
+            progression=self._progression.state_dict(),
+            starts=None if self._starts is None else self._starts.state_dict(),
+            advice=None if self._desk is None else self._desk.state_dict(),
+            meters=self._meters.state_dict(),
+            pretraining=self._pretraining.state_dict(),
+            metrics_of_next_step=dict(self._metrics_of_next_step),
+            journeys=self._journeys.state_dict(),
+            episodes=[episode.state_dict() for episode in self._episodes],
+            press_logs=[log.state_dict() for log in self._pool.logs()],
+        )
         checkpoint = Checkpoint(
             step=self.statistics.steps,
             learner=self._learner.state_dict(),
-            trainer={
-                "schedule_steps": self._options.schedule_steps,
-                "statistics": self.statistics.state_dict(),
-                "arbiter": self._arbiter.state_dict(),
-                "hand_over": self._hand_over.state_dict(),
-                "recorder": recorder,
-                "learner_thread": self._thread.state_dict(),
-                "progression": self._progression.state_dict(),
-                "starts": None if self._starts is None else self._starts.state_dict(),
-                "advice": None if self._desk is None else self._desk.state_dict(),
-                "meters": self._meters.state_dict(),
-                "pretraining": self._pretraining.state_dict(),
-                "metrics_of_next_step": dict(self._metrics_of_next_step),
-                "journeys": self._journeys.state_dict(),
-                "episodes": episodes,
-                "press_logs": [log.state_dict() for log in self._pool.logs()],
-            },
-            arrays=arrays,
+            trainer=state,
             workers=tuple(self._pool.save()),
             milestone_names=tuple(self._pool.milestone_names),
             best=self._save_as_best,
@@ -533,10 +517,6 @@ class Trainer:
         self._saved_at = self.statistics.steps
         self._save_wanted = self._save_as_best = False
         self._notify(Callback.on_checkpoint, self, path)
-
-    def _note_journey(self) -> None:
-        """Enters into the statistics how far the training has got, for its summary."""
-        self.statistics.journey = self._journeys.furthest(self._episodes).as_dict()
 
 
 def _transitions(result: StepResult, advised: NDArray[np.int64]) -> Transitions:

@@ -127,11 +127,14 @@ class LiveBoardServer(Callback):
         self._carry_out_requests(training)
         if not self._want_pause:
             return
+        logger.info("a viewer paused the training at step %d", training.statistics.steps)
+        began = time.monotonic()
         with training.paused():
             while self._want_pause and not training.interrupted():
                 self._show(training, paused=True)
                 self._carry_out_requests(training)
                 time.sleep(SECONDS_BETWEEN_LOOKS)
+        logger.info("the pause ended after %.0f s", time.monotonic() - began)
 
     def _show(self, training: Training, *, paused: bool) -> None:
         self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS

@@ -120,7 +120,7 @@ def test_a_pause_counts_for_no_time_and_is_left_by_stop(small_training: list[str
         assert "Interrupted, and saved." in said
         assert said.count("Paused from the live page, until it is resumed there.") == 1
     log = (tmp_path / "runs" / "it" / "log.txt").read_text()
-    assert f"a viewer has the training stand still at step {steps}" in log and "the pause ended after" in log
+    assert f"a viewer paused the training at step {steps}" in log and "the pause ended after" in log
     run = Run(tmp_path / "runs" / "it")
     assert run.read_summary()["total_steps"] == steps
     assert run.checkpoints.names()[-1] == f"step-{steps:09}"
