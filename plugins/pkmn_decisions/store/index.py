@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pkmn_decisions.store.files import named_file
+
 INDEX_FILE = "tables.jsonl"
 FORMAT = 1
 _CHUNK = 1 << 20
@@ -163,7 +165,9 @@ def _entry(value: dict[str, Any]) -> FileEntry | None:
     except TypeError:
         return None
     numbers = (entry.bytes, entry.crc32, entry.schema, entry.rows or 0)
-    return entry if isinstance(entry.file, str) and all(type(one) is int for one in numbers) else None
+    if not isinstance(entry.file, str) or not all(type(one) is int for one in numbers):
+        return None
+    return None if named_file(Path(entry.file)) is None else entry
 
 
 def _line(value: dict[str, Any]) -> bytes:
