@@ -355,6 +355,7 @@ def checkpoint() -> tuple[Path, dict[str, Any]]:
 
     from pkmncli.api import Segment  # noqa: PLC0415
     from pkmncli.training.checkpoints.files import Checkpoint, write_checkpoint  # noqa: PLC0415
+    from pkmncli.training.checkpoints.state import TrainerState  # noqa: PLC0415
     from pkmncli.training.workers.spec import WorkerState  # noqa: PLC0415
 
     run = TemporaryDirectory()
@@ -364,8 +365,7 @@ def checkpoint() -> tuple[Path, dict[str, Any]]:
     content = Checkpoint(
         step=10,
         learner={"weights": np.ones(3, np.float32), "updates": 3},
-        trainer={"steps": 10, "names": ["a"]},
-        arrays={"counts": np.arange(4)},
+        trainer=TrainerState(episodes=[{"number": 1, "presses": np.arange(4)}]),
         workers=(WorkerState(1, 5, b"state", None, ()),),
         milestone_names=("a", "b"),
     )

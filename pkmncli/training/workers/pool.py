@@ -422,12 +422,14 @@ class WorkerPool:
         """The state of every worker."""
         return self.call_all("save")
 
-    def load(self, states: Sequence[WorkerState], logs: Sequence[PressLog]) -> None:
-        """Goes on from saved states; ``logs`` are those of the running episodes so far."""
+    def load(self, states: Sequence[WorkerState], logs: Sequence[Mapping[str, Any]]) -> None:
+        """Resume from saved states; ``logs`` are the states of :meth:`logs`."""
         self._slots = [0] * self.num_envs
         self.call_all("load", [(state, 0) for state in states])
         self._episodes = [state.episode for state in states]
-        self._logs = list(logs)
+        self._logs = [PressLog() for _ in logs]
+        for log, state in zip(self._logs, logs, strict=True):
+            log.load_state_dict(state)
 
     def logs(self) -> Sequence[PressLog]:
         """What each running episode consists of so far."""
