@@ -9,7 +9,9 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from typer.models import ParameterInfo
 
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.option import Heading, Option, option_of
@@ -38,7 +40,8 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _options() -> Iterator[inspect.Parameter]:
-    for section, model in {CORE: TrainSettings, **CORE_SECTIONS}.items():
+    models: dict[str, type[BaseModel]] = {CORE: TrainSettings, **CORE_SECTIONS}
+    for section, model in models.items():
         for key, field in model.model_fields.items():
             option = option_of(field)
             if option is not None:
@@ -46,18 +49,17 @@ def _options() -> Iterator[inspect.Parameter]:
 
 
 def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter:
-    kind = _kind(field.annotation)
-    names = option.names or (f"--{name.replace('_', '-')}",)
     shown = typer.Option(
-        *names,
+        None,
+        *(option.names or (f"--{name.replace('_', '-')}",)),
         help=option.help_text(field),
         metavar=option.metavar,
         readable=option.readable,
         rich_help_panel=option.heading,
         show_default=False,
     )
-    annotation = Annotated[kind | None, shown]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    kind = _kind(field.annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=shown, annotation=kind | None)
 
 
 def _kind(annotation: Any) -> Any:
@@ -76,5 +78,6 @@ def _kind(annotation: Any) -> Any:
 
 def _place(parameter: inspect.Parameter) -> int:
     """Return the number of an option's heading; -1 for arguments."""
-    heading = parameter.annotation.__metadata__[0].rich_help_panel
-    return list(Heading).index(heading) if heading is not None else -1
+    info = parameter.default if isinstance(parameter.default, ParameterInfo) else parameter.annotation.__metadata__[0]
+    headings: list[str] = list(Heading)
+    return headings.index(info.rich_help_panel) if info.rich_help_panel is not None else -1
