@@ -271,10 +271,10 @@ class _Evaluation:
         if self.mode is EvaluationMode.RL_ONLY:
             return LearnerPolicy(learner, self.seed if self.stochastic else None)
         hand_over = None
-        if "hand_over" in content.trainer:  # not in a game's own policy, nor of an earlier version
+        if content.trainer.hand_over is not None:  # not in a game's own policy, nor of an earlier version
             hand_over = HandOver(pool.situations, train.envs, self.settings.hand_over)
-            hand_over.load_state_dict(content.trainer["hand_over"])
-        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer["arbiter"]["trust"], hand_over)
+            hand_over.load_state_dict(content.trainer.hand_over)
+        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer.trust, hand_over)
 
     def _introduction(self, pool: WorkerPool) -> str:
         """Return the lines that say what kind of number comes."""

@@ -137,9 +137,10 @@ def _export_policy(run: Run, checkpoint: Path, settings: ResolvedSettings, regis
     spec = worker_spec(settings, registry, Purpose.EVALUATION, num_envs=1)
     with WorkerPool(spec) as pool:  # only the environment knows its observations
         learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
-        game = pool.names["game"]
+        game, actions = pool.names["game"], list(pool.action_names.names)
     learner.load_state_dict(content.learner)
     about = {
+        "actions": actions,
         "algorithm": settings.train.rl,
         "game": game,
         "run": run.name,

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmncli.api import Action, Advice, LLMRequest
+from pkmncli.api import ActionNames, Advice, LLMRequest
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError, LLMConnectionError
 from pkmncli.llm.counsel import Answer
-from pkmncli.llm.prompts import Prompt, PromptTemplate, Question
-from pkmncli.llm.replies import ADVICE_SCHEMA
+from pkmncli.llm.prompts import Prompt, PromptTemplate, Question, game_in_words
+from pkmncli.llm.replies import ReplyForm
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.training.advice.build import advice_seed, build_backend, build_counsel
 from pkmncli.training.assembly import worker_spec
@@ -110,17 +110,17 @@ def ask(
     settings = resolve_settings(options, registry=registry, config_path=config, sets=set_ or ())
     if settings.train.llm == NONE and not prompt_only:
         raise ConfigurationError(f"no language model is chosen: give --llm with one of {_backends(registry)}")
-    prompt, images = _prompt(settings, registry)
+    prompt, images, form = _prompt(settings, registry)
     if prompt_only:
         typer.echo(json.dumps(asdict(prompt)) if as_json else f"{prompt.system}\n\n{prompt.text}")
         return
-    counsel = build_counsel(settings, registry, report=say, tell=say)
+    counsel = build_counsel(settings, registry, report=say, tell=say, form=form)
     try:
         answer = counsel.ask(
             LLMRequest(
                 system=prompt.system,
                 prompt=prompt.text,
-                schema=ADVICE_SCHEMA,
+                schema=form.schema,
                 images=images,
                 max_tokens=settings.train.llm_reply_tokens,
                 temperature=settings.train.llm_temperature,
@@ -130,7 +130,7 @@ def ask(
         )
     finally:
         counsel.close()
-    typer.echo(_as_json(prompt, answer) if as_json else _as_text(prompt, answer))
+    typer.echo(_as_json(prompt, answer) if as_json else _as_text(prompt, answer, form.actions))
     if answer.fault is not None:
         raise LLMConnectionError(f"No answer: {answer.problem}")
 
@@ -159,12 +159,14 @@ def _backends(registry: Registry) -> str:
     return ", ".join(sorted(entry.name for entry in registry.registrations("llm_backends")))
 
 
-def _prompt(settings: ResolvedSettings, registry: Registry) -> tuple[Prompt, tuple[bytes, ...]]:
-    template = PromptTemplate.load(settings.train.llm_prompt, settings.train.max_context_length)
+def _prompt(settings: ResolvedSettings, registry: Registry) -> tuple[Prompt, tuple[bytes, ...], ReplyForm]:
+    most = settings.train.max_context_length
     with WorkerPool(worker_spec(settings, registry, Purpose.ADVICE, num_envs=1)) as pool:
         pool.reset()
         images = (pool.picture(0),) if settings.train.llm_vision else ()
-        return template.fill(Question(pool.context(0)), settings.train.max_context_length), images
+        form = ReplyForm(pool.skills, pool.action_names)
+        question = Question(pool.context(0), form=form, game=game_in_words(pool.names))
+        return PromptTemplate.load(settings.train.llm_prompt, most, form).fill(question, most), images, form
 
 
 def _as_json(prompt: Prompt, answer: Answer) -> str:
@@ -182,7 +184,7 @@ def _as_json(prompt: Prompt, answer: Answer) -> str:
     return json.dumps(values, indent=2, default=str)
 
 
-def _as_text(prompt: Prompt, answer: Answer) -> str:
+def _as_text(prompt: Prompt, answer: Answer, names: ActionNames) -> str:
     lines = ["--- asked ---", prompt.system, "", prompt.text]
     for reply in answer.replies:
         tokens = f"{reply.prompt_tokens} + {reply.completion_tokens} tokens, {reply.latency_s:.2f} s"
@@ -191,12 +193,11 @@ def _as_text(prompt: Prompt, answer: Answer) -> str:
     if answer.advice is None:
         lines.append(f"nothing: {answer.problem}")
     else:
-        lines += [_in_words(answer.advice), f"(read by {answer.reading})"]
+        lines += [_in_words(answer.advice, names), f"(read by {answer.reading})"]
     return "\n".join(lines)
 
 
-def _in_words(advice: Advice) -> str:
-    presses = ", ".join(Action(press).name.lower() for press in advice.presses)
+def _in_words(advice: Advice, names: ActionNames) -> str:
     arguments = ", ".join(f"{name} {value}" for name, value in advice.arguments.items())
-    what = " ".join(part for part in (advice.skill or "press", arguments, presses) if part)
+    what = " ".join(part for part in (advice.skill or "press", arguments, names.in_words(advice.presses)) if part)
     return f"{what}: {advice.goal} (confidence {advice.confidence:.2f})\n{advice.reason}"

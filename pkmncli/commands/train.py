@@ -182,6 +182,8 @@ def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:
     for name, reached in summary["milestones"].items():
         lines.append(f"  {name:{width}}  in {reached['episodes']:,} episodes, first at step {reached['first_step']:,}")
     for name, one in running.items():
-        played = "" if one.frame is None else f", {play_time(one.frame, seconds=True)} played"
+        assert journey is not None
+        played_s = None if one.frame is None else one.frame / journey.frames_per_second
+        played = "" if played_s is None else f", {play_time(played_s, seconds=True)} played"
         lines.append(f"  {name:{width}}  at step {one.step:,} of the running episode{played}")
     return lines

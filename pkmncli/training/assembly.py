@@ -271,4 +271,5 @@ def _importable(target: Any, registration: Registration) -> str:
 def names_of(pool: WorkerPool) -> dict[str, Any]:
     """What a run says of its game for whoever reads its numbers: the content of ``names.json``."""
     names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
+    names |= {"actions": list(pool.action_names.names), "frames_per_second": pool.frames_per_second}
     return {**names, "goal": pool.goal, "identity": pool.identity}

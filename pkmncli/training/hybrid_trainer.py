@@ -13,8 +13,8 @@ from pkmncli.errors import CheckpointError, PkmnError
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run, open_run
 from pkmncli.training.compatibility import check_live_page, prepare_settings
-from pkmncli.training.display.callbacks import Callback, Callbacks
 from pkmncli.training.display.console import ConsoleProgress
+from pkmncli.training.display.script_callbacks import Function, ScriptCallbacks
 from pkmncli.training.from_objects import Given
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import Outcome, TrainingSession
@@ -94,11 +94,11 @@ class HybridLLMRLTrainer:
         """Run of the latest training, or the loaded run."""
         self.summary: dict[str, Any] | None = None
         """Summary of the latest training."""
-        self._callbacks = Callbacks(self)
+        self._callbacks = ScriptCallbacks(self)
         self._checkpoint: str | None = None
         self._trainer: Trainer | None = None
 
-    def register_callback(self, event: str, callback: Callback) -> None:
+    def register_callback(self, event: str, callback: Function) -> None:
         """Call a function with (trainer, episode, metrics) at an event.
 
         ``episode`` is the number of ended episodes; the events are ``episode_start``, ``episode_end``, ``step_batch``,
@@ -198,7 +198,7 @@ class HybridLLMRLTrainer:
             get_registry(),
             sys.argv,
             ConsoleProgress(quiet=settings.train.quiet),
-            fire=self._callbacks.fire,
+            callbacks=[self._callbacks],
             on_trainer=self._watch,
         )
 
