@@ -55,7 +55,9 @@ def dashboard(
             typer.echo(f"Port {web_port} is taken.")
         typer.echo(f"Showing {found.folder} at {where}{'' if token is None else f'?token={token}'}")
         if token is not None:
-            typer.echo("Whoever has this address sees the run" + ("." if view_only else ", and may stop its training."))
+            typer.echo(
+                "Everyone with this address sees the run" + ("." if view_only else ", and may stop its training.")
+            )
         typer.echo("Ctrl-C ends the page, not the training.")
         give_way()
         gate = Gate(token, (host,), port, proxies=proxies)
