@@ -18,7 +18,7 @@ LATEST = "latest"
 BEST = "best"
 
 _NAME = re.compile(r"step-(\d{9,})")
-_MADE_ANEW = "'pkmn train --resume' makes it anew; until then name a checkpoint by its steps"
+_MADE_ANEW = "'pkmn train --resume' makes it again; until then name a checkpoint by its steps"
 
 
 def checkpoint_name(step: int) -> str:
