@@ -25,7 +25,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api.data_text import parse_toml
+from pkmncli.api.data_text import parse_toml, read_given_text
 from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
 
@@ -85,7 +85,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
         ConfigurationError: it cannot be read, or is not TOML.
     """
     try:
-        return parse_toml(path.read_text(encoding="utf-8-sig"))
+        return parse_toml(read_given_text(path))
     except FileNotFoundError:
         raise ConfigurationError(f"there is no {kind} file {path}") from None
     except OSError as error:
