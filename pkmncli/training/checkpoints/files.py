@@ -383,7 +383,9 @@ def _first(folders: Sequence[Path], read: Callable[[Path], T], report: Callable[
             report(str(error) if is_last else f"{error}; going on from the checkpoint before it{remark}")
     if folders:
         raise CheckpointError("none of the run's checkpoints can be used: start a new run")
-    raise CheckpointError("the run has no checkpoint: it was ended before its first one; start a new run")
+    raise CheckpointError(
+        "the run has no checkpoint: it was ended before its first one, or they were removed; start a new run"
+    )
 
 
 def drop_buffer(folder: Path) -> None:
