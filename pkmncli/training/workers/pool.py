@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import gymnasium
     from numpy.typing import NDArray
 
-    from pkmncli.api import Advice, Context
+    from pkmncli.api import ActionNames, Advice, Context, PhaseRole, Skill
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +107,12 @@ class WorkerPool:
             self.phase_names: list[str] = descriptions[0]["phase_names"]
             self.situations: list[str] = descriptions[0]["situations"]
             """The kind of situation that each phase is."""
+            self.phase_roles: list[PhaseRole] = descriptions[0]["phase_roles"]
+            self.action_names: ActionNames = descriptions[0]["action_names"]
+            self.frames_per_second: float = descriptions[0]["frames_per_second"]
+            """Frames of the game that are one second of play."""
+            self.skills: tuple[Skill, ...] = descriptions[0]["skills"]
+            """Skills of the pilot that advice can ask for."""
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
             self.goal: str | None = descriptions[0]["goal"]
             """The milestone that ends an episode, where the environment says so."""
@@ -416,12 +422,14 @@ class WorkerPool:
         """The state of every worker."""
         return self.call_all("save")
 
-    def load(self, states: Sequence[WorkerState], logs: Sequence[PressLog]) -> None:
-        """Goes on from saved states; ``logs`` are those of the running episodes so far."""
+    def load(self, states: Sequence[WorkerState], logs: Sequence[Mapping[str, Any]]) -> None:
+        """Resume from saved states; ``logs`` are the states of :meth:`logs`."""
         self._slots = [0] * self.num_envs
         self.call_all("load", [(state, 0) for state in states])
         self._episodes = [state.episode for state in states]
-        self._logs = list(logs)
+        self._logs = [PressLog() for _ in logs]
+        for log, state in zip(self._logs, logs, strict=True):
+            log.load_state_dict(state)
 
     def logs(self) -> Sequence[PressLog]:
         """What each running episode consists of so far."""
