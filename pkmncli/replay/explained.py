@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pkmncli.api import Source
 from pkmncli.errors import RunError
 from pkmncli.runs import Run
-from pkmncli.training.display.scene import WHO
+from pkmncli.training.display.status import DECIDED_BY
 
 if TYPE_CHECKING:
     from pkmncli.api import Facts
@@ -75,7 +75,7 @@ class Explanation:
         row = self._decisions.get(step.number)
         pressed, reason = step.action.name.lower(), ""
         if row is not None:
-            pressed += f", by {WHO[Source(row['source'])]}, confidence {row['confidence']:.2f}"
+            pressed += f", by {DECIDED_BY[Source(row['source'])]}, confidence {row['confidence']:.2f}"
             reason = str(row["reason"])
         elif self._who:
             pressed += f", by {self._who}"

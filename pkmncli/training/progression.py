@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkmncli.api import Algorithm, Strategy
 from pkmncli.hybrid.curriculum import Curriculum
-from pkmncli.training.evaluation.measurement import Measured
+from pkmncli.training.evaluation.while_training import Measured
 
 if TYPE_CHECKING:
     from pkmncli.training.display.callbacks import ProgressionEvent

@@ -49,25 +49,23 @@ from pkmncli.training.display.estimate import duration, estimate, observation_by
 from pkmncli.training.display.live_board import LiveBoardServer
 from pkmncli.training.display.plugin_hooks import PluginHooks
 from pkmncli.training.display.run_log import log_to
-from pkmncli.training.display.status import TrainerOptions
 from pkmncli.training.display.trackers import TrackedRun, chosen_trackers
-from pkmncli.training.evaluation.examination import Examination
 from pkmncli.training.evaluation.final_evaluation import (
     FinalEvaluation,
     earlier_results,
     hold_final_evaluation,
     is_complete,
 )
-from pkmncli.training.evaluation.measurement import Measurement
+from pkmncli.training.evaluation.while_training import CurriculumEvaluation, PeriodicEvaluation
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.intervals import Interval
+from pkmncli.training.options import Interval, TrainerOptions
 from pkmncli.training.progression import Progression
 from pkmncli.training.run_guard import RunGuard
 from pkmncli.training.run_keeper import RunKeeper
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.trainer import Trainer
-from pkmncli.training.workers.link import WorkerLostError
 from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.process import WorkerLostError
 from pkmncli.training.workers.reports import ReportKeeper
 from pkmncli.training.workers.spec import WorkerSpec
 
@@ -242,9 +240,9 @@ class TrainingSession:
         guard = self._guard(run, lock)
         interrupted.last_words = lambda: _how_to_go_on(run)
         store = open_store(self._registry, tables_folder(settings, run))
-        examination = Examination.of(settings, self._registry)
-        measurement = Measurement.of(settings, self._registry)
-        progression = self._progression(options, pool, measurement)
+        evaluation = PeriodicEvaluation.of(settings, self._registry)
+        curriculum_evaluation = CurriculumEvaluation.of(settings, self._registry)
+        progression = self._progression(options, pool, curriculum_evaluation)
         board = LiveBoardServer(run.folder, pool)
         how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
@@ -260,7 +258,7 @@ class TrainingSession:
             starts=self._starts(run, pool),
             advice=desk,
             progression=progression,
-            examine=examination.hold,
+            evaluate=evaluation.play,
         )
         try:
             if isinstance(begun, _Begun):
@@ -268,7 +266,7 @@ class TrainingSession:
             else:
                 _tell_of_lost_tables(store)
                 self._resume(trainer, begun)
-            if options.fraction_used(trainer.statistics) >= 1:
+            if options.fraction_used(trainer.statistics.progress) >= 1:
                 say(f"Its budget is used up ({options.budget}): give a larger one to train on.")
             else:
                 self._announce(run, pool, learner, trainer, options)
@@ -280,13 +278,13 @@ class TrainingSession:
 
             with (
                 self._progress,
-                examination.environments,
-                measurement.environments,
+                evaluation.environments,
+                curriculum_evaluation.environments,
                 board,
             ):
                 summary = trainer.train(stop_wanted)
                 # asked for after the last step, it stopped nothing
-                stopped = board.want_stop and options.fraction_used(trainer.statistics) < 1
+                stopped = board.want_stop and options.fraction_used(trainer.statistics.progress) < 1
                 final = None
                 earlier = earlier_results(run) if trainer.statistics.steps == began_at else {}
                 summary |= earlier
@@ -350,12 +348,12 @@ class TrainingSession:
             say(f"The learner alone could not be evaluated, and the run is saved: {error}")
             return None
 
-    def _progression(self, options: TrainerOptions, pool: WorkerPool, measurement: Measurement) -> Progression:
+    def _progression(self, options: TrainerOptions, pool: WorkerPool, measured: CurriculumEvaluation) -> Progression:
         measured_steps = self._settings.curriculum.measure_interval * pool.max_steps_per_episode
         return Progression(
             build_strategy(self._settings, self._registry),
             build_curriculum(self._settings),
-            play=measurement.play,
+            play=measured.play,
             early=options.schedule_steps >= measured_steps,  # a training that is shorter may never be measured
         )
 

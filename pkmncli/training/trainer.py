@@ -15,23 +15,21 @@ from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.hybrid.outcomes import side_outcomes
-from pkmncli.training.action_values import ActionValues
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.checkpoints.files import Checkpoint
 from pkmncli.training.checkpoints.state import TrainerState
+from pkmncli.training.checks import ActionValues
 from pkmncli.training.display.callbacks import Callback, Callbacks
 from pkmncli.training.display.estimate import duration
-from pkmncli.training.display.scene import scene_of
-from pkmncli.training.display.status import Status, TrainerOptions
-from pkmncli.training.intervals import crossings
+from pkmncli.training.display.meters import Meters, metrics_of, peak_memory_bytes
+from pkmncli.training.display.status import Scene, Status
 from pkmncli.training.learner_thread import updates_of
-from pkmncli.training.memory import peak_memory_bytes
+from pkmncli.training.options import TrainerOptions, crossings
 from pkmncli.training.progression import Progression
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.episodes import RunningEpisode
 from pkmncli.training.recording.journey import FRAMES_A_SECOND
 from pkmncli.training.recording.journeys import Journeys
-from pkmncli.training.recording.meters import Meters, metrics_of
 from pkmncli.training.recording.recorder import Recorder
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 
@@ -62,7 +60,7 @@ class Trainer:
         starts: lets some episodes begin where others got; None if all begin at ``options.start``.
         advice: builds the coordinator of advice from a function that records its rows; None without a language model.
         progression: strategy and curriculum.
-        examine: evaluates the learner; called at every ``eval_interval`` and at the end.
+        evaluate: evaluates the learner; called at every ``eval_interval`` and at the end.
     """
 
     def __init__(
@@ -77,7 +75,7 @@ class Trainer:
         starts: EpisodeStarts | None = None,
         advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk] | None = None,
         progression: Progression | None = None,
-        examine: Callable[[Algorithm], Mapping[str, Any]] | None = None,
+        evaluate: Callable[[Algorithm], Mapping[str, Any]] | None = None,
     ) -> None:
         self._pool = pool
         self._learner = learner
@@ -89,7 +87,7 @@ class Trainer:
         keeper.on_new_folder = lambda: callbacks(Callback.on_new_folder)
         self._starts = starts
         self._progression = progression or Progression()
-        self._examine = examine
+        self._evaluate_learner = evaluate
         self._pretraining = Pretraining(learner, options.pretrain_steps)
         self._thread = updates_of(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
@@ -195,7 +193,7 @@ class Trainer:
         try:
             if self._saved_at < 0:
                 self.save_checkpoint()
-            while self._options.fraction_used(self.statistics) < 1 and not interrupted():
+            while self._options.fraction_used(self.statistics.progress) < 1 and not interrupted():
                 self._pretrain()
                 self._measure()
                 if self._keeper.look_if_due():
@@ -306,10 +304,10 @@ class Trainer:
 
     def _evaluate(self) -> None:
         """Evaluate the learner, once at a step. The best result so far is worth a checkpoint."""
-        if self._examine is None or self.statistics.evaluated_at == self.statistics.steps:
+        if self._evaluate_learner is None or self.statistics.evaluated_at == self.statistics.steps:
             return
         self._notify(Callback.on_activity, "evaluating the learner alone")
-        found = self._examine(self._learner)
+        found = self._evaluate_learner(self._learner)
         self._save_wanted = self.statistics.add_evaluation(found) or self._save_wanted
         values = {name: found[name] for name in ("avg_reward", "std_reward", "avg_length", "goal_share")}
         self._keep_metrics({f"evaluation/{name}": one for name, one in values.items()})
@@ -397,7 +395,7 @@ class Trainer:
     @property
     def fraction_done(self) -> float:
         """Used share of the budget, 0..1."""
-        return min(self._options.fraction_used(self.statistics), 1.0)
+        return min(self._options.fraction_used(self.statistics.progress), 1.0)
 
     @property
     def steps_per_second(self) -> float:
@@ -407,7 +405,16 @@ class Trainer:
     def status(self) -> Status:
         """Return the status after the latest step. The training does not depend on whether it is read."""
         assert self._latest is not None
-        scene = scene_of(self._pool.status(0), self._pool.goal, self._latest, self._desk, self._progression)
+        progression = self._progression
+        scene = Scene.of(
+            self._latest,
+            game=self._pool.status(0),
+            goal=self._pool.goal,
+            advice="" if self._desk is None else self._desk.latest_advice,
+            trust=progression.trust,
+            strategy="" if progression.strategy is None else progression.strategy.name,
+            share=progression.share or 0.0,
+        )
         journey, taken = self._journeys.leading(self._episodes), self._hand_over_metrics()
         return self._meters.look(self.statistics, scene, journey, taken)
 

@@ -5,15 +5,14 @@ A worker begins its next episode by itself, so it is told where while the one be
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.atomic_files import write_atomic, write_errors_explained
 from pkmncli.hybrid.starts_curriculum import StartsCurriculum
+from pkmncli.training.recording.recorded import keep_state, state_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,19 +122,3 @@ class EpisodeStarts:
 
 def _is_power_of_two(number: int) -> bool:
     return number & (number - 1) == 0
-
-
-def keep_state(folder: Path, state: bytes) -> str:
-    """Keeps a state in a run's folder of starts. Returns its hash, which it is called by."""
-    digest = hashlib.blake2b(state, digest_size=8).hexdigest()
-    path = state_file(folder, digest)
-    if not path.exists():
-        with write_errors_explained(path):
-            path.parent.mkdir(exist_ok=True)
-            write_atomic(path, state)
-    return digest
-
-
-def state_file(folder: Path, digest: str) -> Path:
-    """Where a start is kept."""
-    return folder / f"{digest}.state"

@@ -28,8 +28,8 @@ from pkmncli.api.live import (
 from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.errors import PkmnError
 from pkmncli.outgoing_text import redact
-from pkmncli.training.beginnings.episode_starts import keep_state, state_file
 from pkmncli.training.display.callbacks import Callback, Training
+from pkmncli.training.recording.recorded import keep_state, state_file
 
 if TYPE_CHECKING:
     from types import TracebackType

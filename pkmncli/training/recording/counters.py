@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from pkmncli.api import EpisodeSummary, Source
-from pkmncli.training.intervals import Progress
+from pkmncli.training.options import Progress
 
 RECENT_EPISODES = 10
 """Episodes that a «recent» average is taken over."""

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.api import REWARD_PARTS, Coded
+from pkmncli.hybrid.outcomes import HORIZON
 from pkmncli.training.workers.shared_memory import RECORD_DTYPE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-HORIZON = 8
-"""Steps of an episode over which a step's return is summed and its outcome looked for."""
 
 _LEFT_OUT = frozenset({"reward_parts", "consequence", "next_map", "next_phase", "pilot_action", "reason"})
 _OTHER = "other"

@@ -5,54 +5,12 @@ An episode of a long game takes a whole training, so it is told while it runs, n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from pkmncli.api import Environment
+from typing import Any, NamedTuple
 
 FRAMES_A_SECOND = 59.7275
 """Of a Game Boy: 4,194,304 clocks a second, 70,224 a frame (Pan Docs, "Rendering")."""
-
-
-class Standing(NamedTuple):
-    """Where the running episode of an environment stands.
-
-    ``milestone_steps`` are -1 for milestones that were not reached, ``milestone_frames`` empty where no frames are
-    counted, ``progress`` what the environment names itself, and ``steps_since_progress`` None where it does not say.
-    """
-
-    step: int
-    frames: int
-    milestone_steps: Sequence[int]
-    milestone_frames: Sequence[int]
-    progress: Mapping[str, float]
-    steps_since_progress: int | None
-
-    def reached(self, names: Sequence[str]) -> list[tuple[str, int, int | None]]:
-        """Name, step and frame of each milestone that was reached, in the order in which they were."""
-        frames = self.milestone_frames or [-1] * len(self.milestone_steps)
-        found = [
-            (name, step, frame if frame >= 0 else None)
-            for name, step, frame in zip(names, self.milestone_steps, frames, strict=True)
-            if step >= 0
-        ]
-        return sorted(found, key=lambda one: one[1])
-
-
-def standing_of(environment: Environment, step: int) -> Standing:
-    """The standing of an environment, ``step`` steps after its episode began."""
-    frames, progress = getattr(environment, "milestone_frames", None), getattr(environment, "progress", None)
-    since = getattr(environment, "steps_since_progress", None)
-    return Standing(
-        step,
-        int(environment.facts().frames),
-        list(environment.milestone_steps()),
-        () if frames is None else list(frames()),
-        {} if progress is None else {str(name): float(value) for name, value in progress().items()},
-        None if since is None else int(since),
-    )
 
 
 class Reached(NamedTuple):

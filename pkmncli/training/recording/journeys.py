@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.training.recording.journey import Journey, Reached, Standing
+from pkmncli.training.recording.journey import Journey, Reached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pkmncli.training.recording.episodes import RunningEpisode
     from pkmncli.training.workers.pool import WorkerPool
+    from pkmncli.training.workers.spec import Standing
 
 
 class Journeys:

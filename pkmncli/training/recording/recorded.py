@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkmncli.atomic_files import write_atomic, write_errors_explained
 from pkmncli.errors import RunError
-from pkmncli.training.beginnings.episode_starts import state_file
 from pkmncli.training.recording.episodes import MEMORY_HASH_DTYPE
 
 if TYPE_CHECKING:
@@ -83,3 +85,19 @@ def with_start(recorded: RecordedEpisode, run: Run, own: str = "") -> RecordedEp
         return replace(recorded, start_state=path.read_bytes())
     except OSError as error:
         raise RunError(f"the start of {recorded.title}, {path}, cannot be read: {error.strerror}") from error
+
+
+def keep_state(folder: Path, state: bytes) -> str:
+    """Write a start state into a run's folder of them. Returns its hash, which is its name."""
+    digest = hashlib.blake2b(state, digest_size=8).hexdigest()
+    path = state_file(folder, digest)
+    if not path.exists():
+        with write_errors_explained(path):
+            path.parent.mkdir(exist_ok=True)
+            write_atomic(path, state)
+    return digest
+
+
+def state_file(folder: Path, digest: str) -> Path:
+    """Return the path of a start state."""
+    return folder / f"{digest}.state"

@@ -17,12 +17,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pkmncli.errors import TrainingError
-from pkmncli.training.recording.journey import Standing
-from pkmncli.training.workers.link import SECONDS_TO_QUIT, WorkerLink, WorkerLostError
 from pkmncli.training.workers.press_log import PressLog
-from pkmncli.training.workers.process import ATTACH, CALL, STEP, STEP_MESSAGE
+from pkmncli.training.workers.process import (
+    ATTACH,
+    CALL,
+    SECONDS_TO_QUIT,
+    STEP,
+    STEP_MESSAGE,
+    WorkerLink,
+    WorkerLostError,
+)
 from pkmncli.training.workers.shared_memory import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
-from pkmncli.training.workers.spec import EpisodeEnd, StepNews, WorkerSpec, WorkerState
+from pkmncli.training.workers.spec import EpisodeEnd, Standing, StepNews, WorkerSpec, WorkerState
 
 if TYPE_CHECKING:
     from pathlib import Path

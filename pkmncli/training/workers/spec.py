@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pkmncli.training.recording.journey import Standing
 from pkmncli.training.seeds import Purpose
+
+if TYPE_CHECKING:
+    from pkmncli.api import Environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,45 @@ class WorkerState:
     pilot: Mapping[str, Any] | None
     tiles: tuple[int, ...] = ()
     """Where the running episode has been, as the consequences of steps are told by."""
+
+
+class Standing(NamedTuple):
+    """Progress of the running episode of an environment.
+
+    ``milestone_steps`` are -1 for milestones that were not reached, ``milestone_frames`` empty where no frames are
+    counted, ``progress`` what the environment names itself, and ``steps_since_progress`` None where it does not say.
+    """
+
+    step: int
+    frames: int
+    milestone_steps: Sequence[int]
+    milestone_frames: Sequence[int]
+    progress: Mapping[str, float]
+    steps_since_progress: int | None
+
+    def reached(self, names: Sequence[str]) -> list[tuple[str, int, int | None]]:
+        """Return name, step and frame of each milestone that was reached, in that order."""
+        frames = self.milestone_frames or [-1] * len(self.milestone_steps)
+        found = [
+            (name, step, frame if frame >= 0 else None)
+            for name, step, frame in zip(names, self.milestone_steps, frames, strict=True)
+            if step >= 0
+        ]
+        return sorted(found, key=lambda one: one[1])
+
+
+def standing_of(environment: Environment, step: int) -> Standing:
+    """Return the standing of an environment, ``step`` steps after its episode began."""
+    frames, progress = getattr(environment, "milestone_frames", None), getattr(environment, "progress", None)
+    since = getattr(environment, "steps_since_progress", None)
+    return Standing(
+        step,
+        int(environment.facts().frames),
+        list(environment.milestone_steps()),
+        () if frames is None else list(frames()),
+        {} if progress is None else {str(name): float(value) for name, value in progress().items()},
+        None if since is None else int(since),
+    )
 
 
 class EpisodeEnd(NamedTuple):

@@ -26,12 +26,11 @@ from pkmncli.api.live import LiveBoard
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import EnvironmentSetupError, PkmnError, TrainingError
 from pkmncli.outgoing_text import redact_values
-from pkmncli.training.recording.consequences import ConsequenceWatcher
-from pkmncli.training.recording.journey import Standing, standing_of
 from pkmncli.training.seeds import derive_seed, episode_number
+from pkmncli.training.workers.consequences import ConsequenceWatcher
 from pkmncli.training.workers.press_log import PressLog, advice_from
 from pkmncli.training.workers.shared_memory import TERMINAL_SLOT, SharedBlock
-from pkmncli.training.workers.spec import EpisodeEnd, StepNews, WorkerSpec, WorkerState
+from pkmncli.training.workers.spec import EpisodeEnd, Standing, StepNews, WorkerSpec, WorkerState, standing_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from pkmncli.api import Consequence, Facts
-from pkmncli.training.recording.consequences import ConsequenceWatcher
+from pkmncli.training.workers.consequences import ConsequenceWatcher
 
 PHASES = ("free", "dialogue", "choice", "menu", "battle")
 FREE, DIALOGUE, CHOICE, MENU, BATTLE = range(5)

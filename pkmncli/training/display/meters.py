@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.training.display.status import Scene, Status, TrainerOptions
+from pkmncli.training.display.status import Scene, Status
+from pkmncli.training.options import TrainerOptions
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.journey import Journey
 
@@ -117,3 +119,13 @@ def metrics_of(summary: EpisodeSummary, rewards: Mapping[str, float]) -> dict[st
         **{f"milestone/{name}/step": step for name, step in summary.milestone_steps.items() if step},
         **{f"milestone/{name}/frame": frame for name, frame in summary.milestone_frames.items() if frame},
     }
+
+
+def peak_memory_bytes() -> int:
+    """Return the peak resident memory of this process in bytes, workers not included; 0 if unknown."""
+    if sys.platform == "win32":
+        return 0
+    import resource  # noqa: PLC0415 - not there on Windows
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # kilobytes everywhere else
