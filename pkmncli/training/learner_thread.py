@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, ClassVar
 
@@ -107,7 +108,7 @@ class LearnerThread:
         """Whether an update is done that does not act yet. Call :meth:`wait` before."""
         return {"unpublished": self._unpublished}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`."""
         self._unpublished = bool(state["unpublished"])
 
@@ -162,7 +163,7 @@ class LaunchedUpdates:
         """Return whether an update was launched that does not act yet. Call :meth:`wait` before."""
         return {"unpublished": self._unpublished}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`."""
         self._unpublished = bool(state["unpublished"])
 

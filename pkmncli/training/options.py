@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pkmncli.config import DEFAULT_STEPS, ResolvedSettings
 from pkmncli.config.hand_over_settings import HandOverSettings
+from pkmncli.config.resolved import DEFAULT
 from pkmncli.hybrid.arbiter import AgentMode
 
 
@@ -71,3 +73,36 @@ class TrainerOptions:
             progress.steps / self.total_steps if self.total_steps is not None else 0.0,
             progress.episodes / self.total_episodes if self.total_episodes is not None else 0.0,
         )
+
+
+def trainer_options(
+    settings: ResolvedSettings, episode_steps: int, schedule_steps: int | None = None
+) -> TrainerOptions:
+    """Return the options that settings choose.
+
+    Args:
+        settings: of the training.
+        episode_steps: maximum steps of an episode.
+        schedule_steps: those of a resumed run: a larger budget must not restart a schedule; None for a new run.
+    """
+    train = settings.train
+    steps = train.steps
+    if steps is None and train.episodes is None:
+        steps = DEFAULT_STEPS
+    budget = steps if steps is not None else (train.episodes or 1) * episode_steps
+    by_default = settings.origins["save_interval"] == DEFAULT
+    return TrainerOptions(
+        mode=AgentMode(train.mode),
+        seed=train.seed,
+        total_steps=steps,
+        total_episodes=train.episodes,
+        save_interval=Interval(
+            # an interval in episodes replaces the default one in steps
+            None if train.save_interval_episodes and by_default else train.save_interval,
+            train.save_interval_episodes,
+        ),
+        eval_interval=Interval(train.eval_interval, train.eval_interval_episodes),
+        hand_over=settings.hand_over,
+        pretrain_steps=train.pretrain_steps,
+        schedule_steps=budget if schedule_steps is None else schedule_steps,
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pkmncli.atomic_files import write_atomic
 from pkmncli.config import ResolvedSettings
@@ -73,3 +74,17 @@ def _given(settings: ResolvedSettings) -> Iterator[tuple[str, Path]]:
 
 def _digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def settle(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:
+    """Return the settings as the run keeps them, so that it can be resumed without the files that began it.
+
+    A start state or battery save is copied into the run under its hash. Decisions kept elsewhere get a folder with the
+    run's name.
+    """
+    train = settings.train
+    changes: dict[str, Any] = dict(keep_given_starts(given, run))
+    if train.decision_db_path is not None:
+        changes["decision_db_path"] = train.decision_db_path / run.name
+    origin = "in the run, instead of what was given"
+    return settings.changed(changes, may_change=tuple(changes), origin=origin) if changes else settings

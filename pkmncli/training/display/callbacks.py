@@ -23,7 +23,9 @@ P = ParamSpec("P")
 class Training(Protocol):
     """The training that callbacks follow."""
 
-    statistics: TrainingStatistics
+    @property
+    def statistics(self) -> TrainingStatistics:
+        """Counters of the training."""
 
     @property
     def run(self) -> RunInfo:
