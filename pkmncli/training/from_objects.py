@@ -17,7 +17,7 @@ from pkmncli.llm.manager import LLMManager
 from pkmncli.plugins import Registry
 
 _CORE_NAMES = {"start_state": "init_state"}
-"""What an environment's settings are called among those of a training, where that is something else."""
+"""Names of an environment's settings that have another name among those of a training."""
 _FOR_PEOPLE = frozenset({"screen", "render_mode"})
 """Settings of an environment that a training makes itself."""
 
@@ -31,11 +31,11 @@ class Given:
         self._registry = registry
 
     def plugin(self, section: str, key: str, value: Any) -> None:
-        """A plugin's setting."""
+        """Take in a plugin's setting."""
         self.sets.append(f"{section}.{key}={_text(value)}")
 
     def environment(self, environment: Any) -> None:
-        """An environment: it is built anew in its own process, from its settings.
+        """Take in an environment by its settings: it is built again in a worker process.
 
         Raises:
             ConfigurationError: no plugin's environment is like it, or something about it can't be built elsewhere.
@@ -81,7 +81,7 @@ class Given:
         self.core["reward"] = texts
 
     def model(self, manager: Any) -> None:
-        """A language model: an :class:`LLMManager` by its names, any other object as it stands."""
+        """Take in a language model: an :class:`LLMManager` by its names, any other object as it is."""
         if manager is None:
             self.core["llm"] = NONE
             return
@@ -92,7 +92,7 @@ class Given:
         self.core["llm"] = self._register("llm_backends", manager, lambda settings, model: manager)
 
     def strategy(self, strategy: Any) -> None:
-        """A strategy: one of an installed class by its name and settings, any other object as it stands.
+        """Take in a strategy: one of an installed class by name and settings, any other object as it is.
 
         Raises:
             ConfigurationError: it is no strategy.
@@ -114,7 +114,7 @@ class Given:
         self.core["strategy"] = self._register("strategies", strategy, lambda settings, initial: strategy)
 
     def _register(self, kind: str, thing: Any, build: Callable[..., Any]) -> str:
-        """Registers an object of a script under the name of its class."""
+        """Register an object of a script under the name of its class."""
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", type(thing).__name__).lower().strip("_").replace("_", "-")
         hook = hookimpl(specname=f"pkmn_register_{kind}")(lambda register: register(name, build, help="of a script"))
         plugin = ModuleType(name)
@@ -124,7 +124,7 @@ class Given:
         return name
 
     def decisions(self, analyzer: Any) -> None:
-        """Where decisions are kept: beside those that an analyzer was opened on."""
+        """Take in the folder of the decisions: the one that an analyzer was opened on."""
         folder = getattr(analyzer, "folder", None)
         if folder is not None:
             self.core["decision_db_path"] = Path(folder)
@@ -138,7 +138,7 @@ def _text(value: Any) -> str:
 
 
 def _importable(kind: type) -> str:
-    """A class as workers can import it, with the way to build one from settings."""
+    """Return a class as workers can import it, with the way to build one from settings."""
     name = f"{kind.__module__}:{kind.__qualname__}"
     if kind.__module__ == "__main__" or "<locals>" in name:
         raise ConfigurationError(

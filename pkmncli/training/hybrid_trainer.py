@@ -82,7 +82,7 @@ class HybridLLMRLTrainer:
 
     @classmethod
     def from_settings(cls, settings: ResolvedSettings) -> HybridLLMRLTrainer:
-        """A trainer with settings that are put together already."""
+        """Return a trainer with resolved settings."""
         trainer = cls.__new__(cls)
         trainer.env = trainer.agent = trainer.strategy_system = None
         trainer.decision_analyzer = trainer.llm_manager = None
@@ -94,13 +94,13 @@ class HybridLLMRLTrainer:
         self.run: Run | None = None
         """The run of the latest training, or the one that was loaded."""
         self.summary: dict[str, Any] | None = None
-        """What the latest training came to."""
+        """Summary of the latest training."""
         self._callbacks = ScriptCallbacks(self)
         self._checkpoint: str | None = None
         self._trainer: Trainer | None = None
 
     def register_callback(self, event: str, callback: Function) -> None:
-        """Has a function called with (trainer, episode, metrics) at an event.
+        """Register a function to be called with (trainer, episode, metrics) at an event.
 
         ``episode`` is how many have ended; the events are ``episode_start``, ``episode_end``, ``step_batch``,
         ``checkpoint``, ``stage_advanced`` and ``strategy_switched``.
@@ -156,7 +156,7 @@ class HybridLLMRLTrainer:
         return self._finish(outcome)
 
     def load_checkpoint(self, checkpoint_path: str | Path = "latest") -> bool:
-        """Loads a run to go on with. Returns whether there is one; if not, a line says why.
+        """Load a run to resume. Returns False if there is none, after a message.
 
         Args:
             checkpoint_path: a run's folder or name, or one of its checkpoints; ``latest`` for the latest run's newest,
@@ -172,7 +172,7 @@ class HybridLLMRLTrainer:
         return True
 
     def save_best_model(self) -> None:
-        """Saves the agent as it is, as the best: while it trains, when the step under way has ended.
+        """Save the agent as the best: during a training when the current step has ended.
 
         Raises:
             CheckpointError: nothing has been trained or loaded.
@@ -215,7 +215,7 @@ class HybridLLMRLTrainer:
 
 
 def create_trainer_from_config(config_path: str | Path) -> HybridLLMRLTrainer:
-    """A trainer with the settings of a file, JSON or TOML.
+    """Return a trainer with the settings of a file, JSON or TOML.
 
     Raises:
         ConfigurationError: the file can't be read, or a key or value in it is wrong.

@@ -159,7 +159,7 @@ class LiveBoardServer(Callback):
         board.state.write(state)
 
     def _picture_shape(self) -> tuple[int, ...] | None:
-        """Of one environment's picture: what it draws for people, or else the screen that it observes."""
+        """Return the shape of a picture for people, or else of the screen in an observation."""
         picture = self._pool.view(0)
         if isinstance(picture, str):
             self._tell_fault(picture)

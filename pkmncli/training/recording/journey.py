@@ -1,6 +1,6 @@
-"""How far an episode has got: its milestones with the time of each, and what the environment says of itself.
+"""Journey of an episode: its milestones with the time of each, and the environment's own numbers.
 
-An episode of a long game takes a whole training, so it is told while it runs, not only when it has ended.
+An episode of a long game can take a whole training, so its journey is shown while it runs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 FRAMES_A_SECOND = 59.7275
-"""Of a Game Boy: 4,194,304 clocks a second, 70,224 a frame (Pan Docs, "Rendering")."""
+"""Frames a second of a Game Boy: 4,194,304 clocks a second, 70,224 a frame (Pan Docs, "Rendering")."""
 
 
 class Reached(NamedTuple):
@@ -27,7 +27,7 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """How far an episode has got."""
+    """Milestones and progress of an episode."""
 
     environment: int
     episode: int
@@ -38,12 +38,12 @@ class Journey:
     total: int
     """Milestones that the game has."""
     progress: Mapping[str, float] = field(default_factory=dict)
-    """What the environment names itself, such as badges and level."""
+    """Numbers that the environment names itself, such as badges and level."""
     steps_since_progress: int | None = None
     """Steps since anything was new: as the environment says it, else since the latest milestone, if there are any."""
     ended: bool = False
     latest_title: str = ""
-    """What the latest milestone is called, where the environment says so."""
+    """Title of the latest milestone, if the environment has one."""
 
     @property
     def furthest_first(self) -> tuple[int, int]:
@@ -69,7 +69,7 @@ class Journey:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Journey:
-        """The journey that :meth:`as_dict` describes."""
+        """Return the journey that :meth:`as_dict` describes."""
         return cls(
             environment=content["environment"],
             episode=content["episode"],
@@ -92,7 +92,7 @@ def play_time(frames: int, *, seconds: bool = False) -> str:
 
 
 def in_words(journey: Journey, *, short: bool = False) -> str:
-    """The journey in a line for people; a short one leaves out what the latest milestone is called beside its name."""
+    """Return the journey in a line for people; a short one leaves out the title of the latest milestone."""
     parts = []
     if journey.total:
         reached = f"{len(journey.milestones)} of {journey.total} milestones"

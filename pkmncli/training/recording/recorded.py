@@ -40,13 +40,13 @@ class RecordedEpisode:
     start: str = ""
     """Hash of the saved state that it began in; empty for the game's own start."""
     start_state: bytes | None = None
-    """That state, where the environment does not begin there by itself."""
+    """That state; None if the environment begins there by itself."""
     milestones: Mapping[str, int] = field(default_factory=dict)
     """The step that reached each milestone; 0 for those that were there at the start."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> RecordedEpisode:
-        """The episode of a row of the store."""
+        """Return the episode of a row of the store."""
         hashes = np.frombuffer(row["memory_hashes"], MEMORY_HASH_DTYPE)
         return cls(
             environment=row["environment"],
@@ -68,7 +68,7 @@ class RecordedEpisode:
 
 
 def with_start(recorded: RecordedEpisode, run: Run, own: str = "") -> RecordedEpisode:
-    """The episode with the state that it began in, which its run keeps.
+    """Return the episode with its start state, which its run keeps.
 
     Args:
         recorded: as its row has it.

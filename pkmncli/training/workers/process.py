@@ -59,7 +59,7 @@ class WorkerLostError(Exception):
 
 
 class WorkerLink:
-    """One worker process and the channel to it."""
+    """A worker process and the channel to it."""
 
     def __init__(self, index: int, spec: WorkerSpec) -> None:
         context = get_context("spawn")
@@ -81,7 +81,7 @@ class WorkerLink:
         theirs.close()
 
     def receive(self, timeout_s: float) -> bytes:
-        """The next message. Raises WorkerLostError, or the user's error that stopped the worker."""
+        """Return the next message. Raises WorkerLostError, or the user's error that stopped the worker."""
         try:
             self._looks = 0
             if not self.channel.wait(timeout_s):
@@ -97,7 +97,7 @@ class WorkerLink:
         return message
 
     def send(self, message: bytes) -> None:
-        """Sends a message. Raises as :meth:`receive` does."""
+        """Send a message. Raises as :meth:`receive` does."""
         try:
             self._looks = 0
             self.channel.send(message)
@@ -116,17 +116,17 @@ class WorkerLink:
         return WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}")
 
     def ask_to_quit(self) -> None:
-        """Tells the worker to end by itself, and does not wait for it."""
+        """Tell the worker to end by itself, and do not wait for it."""
         with contextlib.suppress(OSError, WorkerLostError):  # it may be gone already
             self.channel.send(QUIT)
 
     def end(self, patience_s: float) -> None:
-        """Waits a little for the worker to end by itself, then ends it."""
+        """Wait so many seconds for the worker to end by itself, then end it."""
         self.process.join(patience_s)
         self.kill()
 
     def kill(self) -> None:
-        """Ends the worker at once, even one that is stopped."""
+        """End the worker at once, even one that is stopped."""
         self.process.kill()
         self.process.join()
         atexit.unregister(self.process.kill)
@@ -134,7 +134,7 @@ class WorkerLink:
 
 
 def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
-    """The main function of a worker process: builds the environment, then answers until told to quit.
+    """Run a worker process: build the environment, then answer until told to quit.
 
     It ends by itself when the parent is gone, however that ended.
     """

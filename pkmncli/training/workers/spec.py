@@ -1,4 +1,4 @@
-"""What parent and worker tell each other: how to build an environment, a state, what an episode came to."""
+"""Data that parent and worker exchange: how to build an environment, a state, the end of an episode."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PartSpec:
-    """How to build an environment or a pilot: import targets rather than names, so that a worker finds whatever the
-    parent found, plugins of third parties included, without looking for plugins itself.
+    """Build instructions of an environment or a pilot.
+
+    They are import targets, not names: a worker finds what the parent found, without looking for plugins itself.
     """
 
     target: str
@@ -24,7 +25,7 @@ class PartSpec:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self, *positional: Any) -> Any:
-        """Builds the part: its positional arguments, then its settings."""
+        """Build the part: its positional arguments, then its settings."""
         factory = import_target(self.target)
         if self.config_target is None:
             return factory(*positional)
@@ -32,7 +33,7 @@ class PartSpec:
 
 
 def import_target(target: str) -> Any:
-    """The object that ``"package.module:Name"`` names."""
+    """Return the object that ``"package.module:Name"`` names."""
     module, _, attribute = target.partition(":")
     found: Any = importlib.import_module(module)
     for part in attribute.split("."):
@@ -42,7 +43,7 @@ def import_target(target: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
-    """What all the workers of a run have in common."""
+    """Settings that all the workers of a run share."""
 
     environment: PartSpec
     pilot: PartSpec | None
@@ -52,10 +53,10 @@ class WorkerSpec:
     pilot_shows: bool = True
     """True where the pilot may press, and is asked what it would; otherwise it only says what its goals are."""
     window: bool = False
-    """Whether the first environment shows a window; only one of many ever does."""
+    """True if the first environment shows a window; the others never do."""
 
     def environment_of(self, index: int) -> PartSpec:
-        """How to build the environment of one worker."""
+        """Return how to build the environment of one worker."""
         if self.window and index == 0:
             return replace(self.environment, settings={**self.environment.settings, "headless": False})
         return self.environment
@@ -70,7 +71,7 @@ class WorkerState:
     environment: bytes
     pilot: Mapping[str, Any] | None
     tiles: tuple[int, ...] = ()
-    """Where the running episode has been, as the consequences of steps are told by."""
+    """Tiles of the running episode, by which consequences of steps are found."""
 
 
 class Standing(NamedTuple):
@@ -113,16 +114,14 @@ def standing_of(environment: Environment, step: int) -> Standing:
 
 
 class EpisodeEnd(NamedTuple):
-    """What is known of an episode only when it ends: where it stood, and what each part of the reward earned, where
-    the environment says so.
-    """
+    """Data of an episode at its end: its standing, and the total of each part of its reward, if known."""
 
     standing: Standing
     reward_totals: dict[str, float]
 
 
 class StepNews(NamedTuple):
-    """What a step has to tell beyond its record: the end of an episode, reports of the pilot."""
+    """Data of a step beyond its record: the end of an episode, reports of the pilot."""
 
     end: EpisodeEnd | None
     reports: Sequence[Mapping[str, Any]] = ()
