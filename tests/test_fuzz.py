@@ -23,6 +23,7 @@ import pytest
 import tomlkit
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from reply_forms import FORM
 from starlette.testclient import TestClient
 
 from pkmn_dashboard.app import make_app
@@ -42,7 +43,7 @@ from pkmncli.api import LLMReply, parse_json, parse_toml
 from pkmncli.config import resolve_settings
 from pkmncli.config.sources import from_file
 from pkmncli.errors import CheckpointError, ConfigurationError, EmulatorError, EnvironmentSetupError, PkmnError
-from pkmncli.llm.replies import MOST_PRESSES, read_reply
+from pkmncli.llm.replies import MOST_PRESSES
 from pkmncli.plugins import get_registry
 from pkmncli.training.checkpoints.files import read_checkpoint, read_segments
 from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
@@ -505,11 +506,11 @@ def test_replies(value: Any, before: str, after: str) -> None:
     except ValueError:
         text = str(value)[:200]
     for read in (
-        read_reply(LLMReply(before, "m", parsed=value), expires_after=10),
-        read_reply(LLMReply(before + text + after, "m"), expires_after=10, words_too=True),
-        read_reply(LLMReply(before + text + after, "m"), expires_after=10),
-        read_reply(LLMReply(text[: len(text) // 2], "m"), expires_after=10),
-        read_reply(LLMReply(before + after, "m"), expires_after=10),
+        FORM.read(LLMReply(before, "m", parsed=value), expires_after=10),
+        FORM.read(LLMReply(before + text + after, "m"), expires_after=10, words_too=True),
+        FORM.read(LLMReply(before + text + after, "m"), expires_after=10),
+        FORM.read(LLMReply(text[: len(text) // 2], "m"), expires_after=10),
+        FORM.read(LLMReply(before + after, "m"), expires_after=10),
     ):
         if read.advice is not None:
             assert len(read.advice.presses) <= MOST_PRESSES

@@ -25,7 +25,6 @@ from pkmncli.training.options import TrainerOptions, crossings
 from pkmncli.training.progression import Progression
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.episodes import RunningEpisode
-from pkmncli.training.recording.journey import FRAMES_A_SECOND
 from pkmncli.training.recording.training_record import TrainingRecord
 from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 
@@ -274,7 +273,7 @@ class Trainer:
     def _log_metrics(self) -> None:
         metrics = self._meters.take(self.statistics)
         journey = self._record.leading()
-        metrics |= {"journey/milestones": len(journey.milestones), "journey/play_s": journey.frames / FRAMES_A_SECOND}
+        metrics |= {"journey/milestones": len(journey.milestones), "journey/play_s": journey.play_s}
         metrics |= {f"journey/{name}": value for name, value in journey.progress.items()}
         kept: dict[str, float] = {"store/bytes": self._record.size_bytes, "memory/peak_bytes": peak_memory_bytes()}
         kept |= self._decider.metrics()
@@ -300,6 +299,7 @@ class Trainer:
         progression = self._progression
         scene = Scene.of(
             self._latest,
+            self._pool.action_names,
             game=self._pool.status(0),
             goal=self._pool.goal,
             advice="" if self._desk is None else self._desk.latest_advice,

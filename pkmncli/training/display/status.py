@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import Action, Source
+from pkmncli.api import ActionNames, Source
 from pkmncli.training.options import TrainerOptions
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.journey import Journey
@@ -42,10 +42,10 @@ class Scene:
     """Language model's share of the steps with advice that the strategy wants, 0..1."""
 
     @classmethod
-    def of(cls, record: np.void, **others: Any) -> Scene:
-        """Return the scene after a step with this record; ``others`` are the other fields."""
+    def of(cls, record: np.void, names: ActionNames, **others: Any) -> Scene:
+        """Return the scene after a step with this record; ``names`` are those of actions, ``others`` other fields."""
         return cls(
-            action=Action(int(record["action"])).name.lower(),
+            action=names.names[int(record["action"])],
             source=DECIDED_BY[Source(int(record["source"]))],
             reason=record["reason"].decode(errors="ignore"),
             **others,

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pkmncli.api import Consequence, Facts
+from pkmncli.api import Consequence, Facts, PhaseRole
 
-_TELLING = frozenset({"dialogue", "choice"})
-"""Phases in which the game asks or tells something, by the environment's own names."""
-_WORDS = _TELLING | {"menu"}
+_TELLING = frozenset({PhaseRole.READING, PhaseRole.ANSWERING})
+"""Roles of phases in which the game tells or asks something."""
+_WORDS = _TELLING | {PhaseRole.MENU}
 
 
 class ConsequenceWatcher:
     """Watches one environment. Remembers the tiles of its running episode.
 
     Args:
-        phase_names: the environment's.
+        phase_roles: the role of each phase of the environment.
     """
 
-    def __init__(self, phase_names: Sequence[str]) -> None:
-        self._telling = frozenset(number for number, name in enumerate(phase_names) if name in _TELLING)
-        self._words = frozenset(number for number, name in enumerate(phase_names) if name in _WORDS)
+    def __init__(self, phase_roles: Sequence[PhaseRole]) -> None:
+        self._telling = frozenset(number for number, role in enumerate(phase_roles) if role in _TELLING)
+        self._words = frozenset(number for number, role in enumerate(phase_roles) if role in _WORDS)
         self._tiles: set[int] = set()
         self._maps: set[int] = set()
 

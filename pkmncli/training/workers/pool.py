@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import gymnasium
     from numpy.typing import NDArray
 
-    from pkmncli.api import Advice, Context
+    from pkmncli.api import ActionNames, Advice, Context, PhaseRole, Skill
 
 logger = logging.getLogger(__name__)
 
@@ -113,6 +113,12 @@ class WorkerPool:
             self.phase_names: list[str] = descriptions[0]["phase_names"]
             self.situations: list[str] = descriptions[0]["situations"]
             """The kind of situation that each phase is."""
+            self.phase_roles: list[PhaseRole] = descriptions[0]["phase_roles"]
+            self.action_names: ActionNames = descriptions[0]["action_names"]
+            self.frames_per_second: float = descriptions[0]["frames_per_second"]
+            """Frames of the game that are one second of play."""
+            self.skills: tuple[Skill, ...] = descriptions[0]["skills"]
+            """Skills of the pilot that advice can ask for."""
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
             self.goal: str | None = descriptions[0]["goal"]
             """The milestone that ends an episode, where the environment says so."""

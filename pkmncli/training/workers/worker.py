@@ -23,8 +23,9 @@ from pkmncli.api import (
     Source,
 )
 from pkmncli.api.live import LiveBoard
+from pkmncli.declared import action_names_of, phase_roles_of, reward_names_of
 from pkmncli.diagnostics import one_line
-from pkmncli.errors import EnvironmentSetupError, PkmnError, TrainingError
+from pkmncli.errors import PkmnError, TrainingError
 from pkmncli.outgoing_text import redact_values
 from pkmncli.training.seeds import derive_seed, episode_number
 from pkmncli.training.workers.consequences import ConsequenceWatcher
@@ -57,7 +58,7 @@ class Worker:
         self.advice: Advice | None = None
         self.advice_steps_left = 0
         self.proposal = Decision(0, "", 0.0)
-        self.consequences = ConsequenceWatcher(environment.phase_names)
+        self.consequences = ConsequenceWatcher(phase_roles_of(environment))
         self._reward_parts = np.zeros(max(REWARD_PARTS, len(reward_names_of(environment))), np.float32)
         self._write_reward_parts = getattr(environment, "write_reward_parts", None)
         self._reports_of_pilot = getattr(pilot, "reports", None)
@@ -237,10 +238,11 @@ class Worker:
 
     def time_steps(self, count: int) -> float:
         """Seconds that one step takes here and now. Leaves the environment as it was."""
+        idle = action_names_of(self.environment).idle_action
         state = self.environment.save_state()
         began = time.perf_counter()
         for _ in range(count):
-            self.environment.step(self.environment.action_space.n.item() - 1)
+            self.environment.step(idle)
         elapsed = time.perf_counter() - began
         self.environment.load_state(state)
         return elapsed / count
@@ -365,26 +367,6 @@ class Worker:
             record["advice_steps_left"] = self.advice_steps_left
             now = self.environment.facts()
             record["next_map"], record["next_phase"] = now.map_id, now.phase
-
-
-def situations_of(environment: Environment) -> list[str]:
-    """Return the kind of situation of each phase of an environment; one kind for all if it names none.
-
-    Raises:
-        EnvironmentSetupError: it does not name one for each phase.
-    """
-    phases = environment.phase_names
-    found = list(getattr(environment, "situations", ())) or ["all"] * len(phases)
-    if len(found) != len(phases):
-        raise EnvironmentSetupError(
-            f"{type(environment).__name__} names {len(found)} situations for {len(phases)} phases: one each is needed"
-        )
-    return found
-
-
-def reward_names_of(environment: Environment) -> list[str]:
-    """Return the names of the parts of an environment's reward."""
-    return list(getattr(environment, "reward_names", ()))
 
 
 @lru_cache(maxsize=1024)
