@@ -10,6 +10,11 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from pkmn_pyboy.emulation.rom import Lookalike, RomIdentity
+from pkmn_pyboy.profile.charmap import Charmap
+from pkmn_pyboy.profile.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
+from pkmn_pyboy.profile.milestone_loading import build_locked_rooms, build_milestones
+from pkmn_pyboy.profile.milestone_schema import MilestonesFile
+from pkmn_pyboy.profile.milestones import Evidence
 from pkmn_pyboy.profile.model import (
     CollisionRules,
     ContinueRecipe,
@@ -33,13 +38,8 @@ from pkmn_pyboy.profile.schema import (
     TablesFile,
     WorldFile,
 )
-from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
-from pkmn_pyboy.state.text import Charmap
-from pkmn_pyboy.story.loading import build_locked_rooms, build_milestones
-from pkmn_pyboy.story.model import Evidence
-from pkmn_pyboy.story.schema import MilestonesFile
-from pkmn_pyboy.world.script_marks import ScriptMark, WorldRules, compile_pattern
-from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
+from pkmn_pyboy.profile.script_marks import ScriptMark, WorldRules, compile_pattern
+from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
 from pkmncli.api import parse_toml
 from pkmncli.errors import EnvironmentSetupError
 

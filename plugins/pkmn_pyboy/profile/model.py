@@ -13,10 +13,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from pkmn_pyboy.emulation.rom import Lookalike, RomIdentity
-from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap
-from pkmn_pyboy.state.text import Charmap
-from pkmn_pyboy.story.model import Evidence, LockedRooms, Milestone
-from pkmn_pyboy.world.script_marks import WorldRules
+from pkmn_pyboy.profile.charmap import Charmap
+from pkmn_pyboy.profile.memory_map import MemoryField, MemoryMap
+from pkmn_pyboy.profile.milestones import Evidence, LockedRooms, Milestone
+from pkmn_pyboy.profile.script_marks import WorldRules
 from pkmncli.errors import ConfigurationError
 
 

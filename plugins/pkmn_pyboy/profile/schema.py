@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
-from pkmn_pyboy.world.script_marks import compile_pattern
+from pkmn_pyboy.profile.script_marks import compile_pattern
 
 ButtonName = Literal["a", "b", "start", "select", "up", "down", "left", "right"]
 

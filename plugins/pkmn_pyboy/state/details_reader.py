@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pkmn_pyboy.profile.memory_map import Memory, ReadPlan
 from pkmn_pyboy.state.bag import (
     BALL_SLOTS,
     HIDDEN_MACHINES,
     ITEM_SLOTS,
     MACHINES,
-    Bag,
+    NamedBag,
     read_key_items,
     read_machines,
     read_stacks,
@@ -18,7 +19,6 @@ from pkmn_pyboy.state.bag import (
 from pkmn_pyboy.state.details import WEEKDAYS, BattleDetails, Clock, Details, PlayTime, Pokedex, TimeOfDay
 from pkmn_pyboy.state.event_flags import EventFlags
 from pkmn_pyboy.state.game_state import PARTY_PLACES, SPECIES_COUNT, TRAINER_BATTLE, GameState, Party
-from pkmn_pyboy.state.memory_map import Memory, ReadPlan
 from pkmn_pyboy.state.name_tables import machine_moves
 from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
 from pkmn_pyboy.state.status import conditions_of, screens_of, weather_of
@@ -99,7 +99,7 @@ class DetailsReader:
                 self._text(nicknames[place * _NAME_BYTES : (place + 1) * _NAME_BYTES])
                 for place in range(len(state.party.members))
             ),
-            bag=Bag(
+            bag=NamedBag(
                 read_stacks(part["wNumItems"][0], part["wItems"], ITEM_SLOTS, names.items),
                 read_stacks(part["wNumBalls"][0], part["wBalls"], BALL_SLOTS, names.items),
                 read_key_items(part["wNumKeyItems"][0], part["wKeyItems"], names.items),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pkmn_pyboy.profile.memory_map import Memory, MemoryField
 from pkmn_pyboy.state.game_state import PARTY_PLACES, Party
-from pkmn_pyboy.state.memory_map import Memory, MemoryField
 from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
 
 _EMPTY_PARTY = Party()

@@ -11,9 +11,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pkmn_pyboy.profile.memory_map import Memory, MemoryField, ReadPlan
 from pkmn_pyboy.state.battle_reader import BATTLE_FIELDS, BattleReader
 from pkmn_pyboy.state.game_state import MONEY_MOST, PARTY_PLACES, SPECIES_COUNT, Facing, GameState, Menu, Phase
-from pkmn_pyboy.state.memory_map import Memory, MemoryField, ReadPlan
 from pkmn_pyboy.state.party_reader import PartyReader
 from pkmn_pyboy.state.phase import BOX_CORNERS, MAP_RUNNING, SOLID_CURSOR, Signals, is_loaded, is_page, phase_of
 from pkmn_pyboy.state.type_chart import TypeChart

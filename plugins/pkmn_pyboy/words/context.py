@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.environments.mask_rules import allowed_actions
 from pkmn_pyboy.state.game_state import Battler, GameState, PartyMember
+from pkmn_pyboy.state.mask_rules import allowed_actions
 from pkmn_pyboy.state.status import STAGE_NAMES, Ailment
 from pkmn_pyboy.words.analysis import GameStateAnalysis
 from pkmn_pyboy.words.changes import Changes, Snapshot, changes_between

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from pkmn_pyboy.profile.charmap import Charmap
+from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import Names
-from pkmn_pyboy.state.memory_map import RomTable
-from pkmn_pyboy.state.text import Charmap
 from pkmn_pyboy.world.image import Image, OutOfImage
 from pkmn_pyboy.world.records import Place
 from pkmn_pyboy.world.table_records import Slot, Trainer, TrainerMember, WildTable

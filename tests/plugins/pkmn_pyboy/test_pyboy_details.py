@@ -8,13 +8,13 @@ import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import GameProfile, Names
 from pkmn_pyboy.state.bag import Machine, Stack
 from pkmn_pyboy.state.details import Details, TimeOfDay
 from pkmn_pyboy.state.details_reader import DetailsReader
 from pkmn_pyboy.state.event_flags import EventFlags
 from pkmn_pyboy.state.game_state import Movement
-from pkmn_pyboy.state.memory_map import RomTable
 from pkmn_pyboy.state.name_tables import machine_moves, names_with_image
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.state.status import Ailment, ailment_of, conditions_of, sleep_turns, stages_of

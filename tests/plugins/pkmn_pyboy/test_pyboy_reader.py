@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
+from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing, GameState, Movement, Phase
-from pkmn_pyboy.state.memory_map import RomTable
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.state.status import Ailment
 from pkmn_pyboy.state.type_chart import TypeChart

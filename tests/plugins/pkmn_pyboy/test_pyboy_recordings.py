@@ -19,6 +19,7 @@ from pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.profile.milestones import Milestone
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import (
@@ -33,7 +34,7 @@ from pkmn_pyboy.state.game_state import (
 )
 from pkmn_pyboy.state.phase import SOLID_CURSOR
 from pkmn_pyboy.state.reader import StateReader
-from pkmn_pyboy.story.model import Milestone, MilestoneTracker
+from pkmn_pyboy.story.tracker import MilestoneTracker
 
 FOLDER = Path(__file__).parent / "recordings"
 RECORDINGS = sorted(path.stem for path in FOLDER.glob("*.json"))

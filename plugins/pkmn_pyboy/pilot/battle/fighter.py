@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.pilot.advice import CATCH, FIGHT, FLEE
 from pkmn_pyboy.pilot.battle import tactics
 from pkmn_pyboy.pilot.battle.damage import BattleTables
+from pkmn_pyboy.pilot.battle.move_worth import MOVE_PLACES
 from pkmn_pyboy.pilot.battle.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Plan, Situation, Tactician
 from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, PACE, SEARCH, TURN, WAIT, PilotMemory
 from pkmn_pyboy.pilot.screens import pages, screen_lists
-from pkmn_pyboy.pilot.screens.bag import BALLS, ITEMS, Bag
-from pkmn_pyboy.pilot.screens.new_moves import MOVE_PLACES
 from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.state.bag import BALLS, ITEMS, Bag
 from pkmn_pyboy.state.game_state import PARTY_PLACES, Battle, GameState
 from pkmncli.api import Action, Decision
 

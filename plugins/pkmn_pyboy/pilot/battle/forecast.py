@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant, guessed_stats
-from pkmn_pyboy.pilot.screens.new_moves import MOVE_PLACES
+from pkmn_pyboy.pilot.battle.move_worth import MOVE_PLACES
 from pkmn_pyboy.world.cartridge import Cartridge
 
 _DV = 8

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from pkmn_pyboy.pilot.battle.damage import SPECIAL_TYPES_FROM, BattleTables, Combatant
 from pkmn_pyboy.pilot.battle.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect, max_hits, turn_share
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import ItemUses
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Party
 from pkmn_pyboy.state.status import Ailment, ailment_of, screens_of
 from pkmn_pyboy.world.table_records import MoveData

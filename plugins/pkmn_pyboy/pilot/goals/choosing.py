@@ -6,15 +6,17 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.navigation.people import ITEM
+from pkmn_pyboy.pilot.goals import planner
 from pkmn_pyboy.pilot.goals.advice_goals import Wishes
 from pkmn_pyboy.pilot.goals.exploring import Explorer
 from pkmn_pyboy.pilot.goals.grounds import Grounds
 from pkmn_pyboy.pilot.goals.healing import Healing
 from pkmn_pyboy.pilot.goals.hunting import Hunting, barren_times
+from pkmn_pyboy.pilot.goals.options import KnownCosts
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.pilot.goals.shopping import Shopping
 from pkmn_pyboy.pilot.goals.training import Training
 from pkmn_pyboy.pilot.memory import MENU, TALK, Goal, PilotMemory
-from pkmn_pyboy.pilot.options import KnownCosts
 from pkmn_pyboy.pilot.screens import menu_tasks
 from pkmn_pyboy.pilot.screens.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.screens.radio import RadioTuner
@@ -23,8 +25,6 @@ from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
 from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
-from pkmn_pyboy.story import planner
-from pkmn_pyboy.story.planner import GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.world.cartridge import Cartridge
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
-from pkmn_pyboy.pilot.screens.new_moves import MOVE_PLACES, to_forget
+from pkmn_pyboy.pilot.battle.move_worth import MOVE_PLACES, to_forget
 from pkmn_pyboy.state.game_state import PartyMember
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.table_records import EvolutionKind, GrowthRate, Species

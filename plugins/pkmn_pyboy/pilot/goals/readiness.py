@@ -24,8 +24,8 @@ from pkmn_pyboy.pilot.goals.plans import (
     Trainers,
     TrainingCost,
 )
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import PARTY_PLACES, PartyMember
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, SEARCH, TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.screens import pages
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
 from pkmn_pyboy.pilot.walking.routes import Key, Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
 from pkmn_pyboy.world import goals
 from pkmn_pyboy.world.cartridge import Cartridge

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import LEAVE, SEARCH, TURN, PilotMemory
 from pkmn_pyboy.pilot.screens import pages, screen_lists
-from pkmn_pyboy.pilot.screens.bag import ITEMS, MACHINES, Bag
 from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.state.bag import ITEMS, MACHINE_POCKET, Bag
 from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmncli.api import Action, Decision
 
@@ -139,7 +139,7 @@ class MenuTasks:
             press = screen.press_for(label, gap)
             if press is not None:
                 return Decision(press, "select it", SURE)
-        pocket = MACHINES if kind == TEACH else ITEMS
+        pocket = MACHINE_POCKET if kind == TEACH else ITEMS
         places = self._game.profile.memory
         shown = places.read(self._game.emulator, "wCurPocket") if "wCurPocket" in places else pocket
         if shown != pocket:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import ENTRY, PilotMemory
-from pkmn_pyboy.state.memory_map import RomTable
+from pkmn_pyboy.profile.memory_map import RomTable
 from pkmncli.api import Action
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import pytest
 from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
 from pkmn_pyboy.pilot.battle.move_effects import RAIN, SUN, Effect, hidden_power, hidden_type, typical_power
 from pkmn_pyboy.pilot.battle.tactics import MOVE, TRAINER, Situation, Tactician
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import ItemUses
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import Battle, Battler, Party
 from pkmn_pyboy.state.type_chart import TypeChart
 from pkmn_pyboy.world.cartridge import Cartridge

@@ -15,16 +15,16 @@ from pkmn_pyboy.pilot.battle.tactics import RUN, SWITCH, Situation, Tactician
 from pkmn_pyboy.pilot.goals import plans
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
 from pkmn_pyboy.pilot.goals.grounds import NEVER, Ground, Reached
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.plans import NOTHING, RIVAL, TRAIN, Plan
 from pkmn_pyboy.pilot.goals.readiness import Readiness
 from pkmn_pyboy.pilot.memory import FLOOR, GRASS, WATER, PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.surroundings import Lookout
+from pkmn_pyboy.profile.milestones import Foe, Requirements
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import Battle, Battler, Party, PartyMember, Phase
-from pkmn_pyboy.story.model import Foe, Requirements
-from pkmn_pyboy.story.planner import GoalOrientedPlanner
 from pkmn_pyboy.world.records import Place
 from pkmn_pyboy.world.table_records import Slot, WildTable
 

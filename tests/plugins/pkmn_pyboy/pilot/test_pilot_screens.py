@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pkmn_pyboy.pilot.screens.screen_lists import COLUMNS, HOLLOW, ROWS, SOLID, EncodedNames, ScreenList
+from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.state.memory_map import RomTable
 from pkmncli.api import Action
 
 BLANK = 0x7F

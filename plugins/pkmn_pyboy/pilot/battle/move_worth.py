@@ -1,4 +1,4 @@
-"""Learning a fifth move: which move to give up for it, if any. Field moves are never given up."""
+"""Value of moves, and the choice of the move to give up for a fifth one. Field moves are never given up."""
 
 from __future__ import annotations
 

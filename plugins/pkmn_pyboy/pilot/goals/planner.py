@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.battle.damage import BattleTables
 from pkmn_pyboy.pilot.goals.readiness import Readiness
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.walking.routes import hour_of, usable_moves
+from pkmn_pyboy.profile.milestones import Milestone, Target
 from pkmn_pyboy.profile.model import FieldMove
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import PARTY_PLACES, PartyMember
-from pkmn_pyboy.story.model import Milestone, Target
 from pkmn_pyboy.world.records import time_of_day
 from pkmn_pyboy.world.table_records import WildTable
 from pkmncli.errors import ConfigurationError
@@ -310,7 +309,7 @@ class GoalOrientedPlanner:
         """Return the errand that sets the hour at which one of some species lives; None if one lives now."""
         game = self._game
         assert game is not None
-        hour = hour_of(game)
+        hour = game.hour()
         errands = [one for one in self._goals.values() if one.gives_hour >= 0 and all(map(self._is_reached, one.needs))]
         if hour is None or not errands:
             return None
@@ -336,7 +335,7 @@ class GoalOrientedPlanner:
         game = self._game
         if game is None:
             return frozenset()
-        swims = "surf" in usable_moves(game)
+        swims = "surf" in game.usable_moves()
         tables = [table for table in game.cartridge.wild if swims or not table.water]
         found = {time for time in _TIMES for table in tables if _lives(table, time, species)}
         return frozenset(time for time in found if self.readiness.costs.lives(species, time) is not False)
@@ -368,7 +367,7 @@ class GoalOrientedPlanner:
                 giver = self._badge_giver(badge)
                 if giver is not None and giver.key != goal.key:
                     return giver
-        usable = usable_moves(game) if moves else frozenset()
+        usable = game.usable_moves() if moves else frozenset()
         for name in moves:
             if name not in usable:
                 missing = self._field_move(game.profile.field_moves[name], goal, bag)
