@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, AdviceFollower
-from pkmn_pyboy.pilot.battle.damage import BattleTables
 from pkmn_pyboy.pilot.battle.fighter import Fighter
 from pkmn_pyboy.pilot.battle.move_learning import MoveLearner
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
 from pkmn_pyboy.pilot.memory import FLOOR, GRASS, MENU, WATER, PilotMemory
 from pkmn_pyboy.pilot.screens import dialogue, pages

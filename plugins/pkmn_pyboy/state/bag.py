@@ -7,13 +7,9 @@ from dataclasses import dataclass, field
 
 from pkmn_pyboy.profile.memory_map import Memory, MemoryMap, item_pairs
 from pkmn_pyboy.profile.model import ItemUses
+from pkmn_pyboy.rules_gen2.slots import KEY_ITEM_SLOTS, MACHINES
 
-ITEM_SLOTS, BALL_SLOTS, KEY_ITEM_SLOTS = 20, 12, 25
-MACHINES, HIDDEN_MACHINES = 50, 7
 _LIST_END = 0xFF
-
-ITEMS, BALLS, KEY_ITEMS, MACHINE_POCKET = 0, 1, 2, 3
-"""Pocket numbers, as memory stores the pocket on screen."""
 
 
 @dataclass(frozen=True, slots=True)

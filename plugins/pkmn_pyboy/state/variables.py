@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_pyboy.state.game_state import MONEY_MOST, PHASE_NAMES, SPECIES_COUNT, GameState
+from pkmn_pyboy.rules_gen2.slots import MONEY_MOST, SPECIES_COUNT
+from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState
 from pkmn_pyboy.state.type_chart import BEST_FACTOR
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.battle import move_worth
-from pkmn_pyboy.pilot.battle.damage import BattleTables
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.memory import NO, YES, PilotMemory
 from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings

@@ -24,7 +24,8 @@ from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
 from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
-from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
+from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
+from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.cartridge import Cartridge
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class GoalChooser:
     def _met_on_the_way(self) -> tuple[int, ...]:
         """Return the species to catch when met, because a later field move needs one of them."""
         state = self._game.state
-        room = PARTY_PLACES - self._game.milestones.party_room
+        room = PARTY_SLOTS - self._game.milestones.party_room
         if self._settings.catch == "none" or not state.balls or state.party.count >= room:
             return ()
         return self._planner.learners_to_come()

@@ -6,15 +6,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.battle.damage import BattleTables
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.goals.readiness import Readiness
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.milestones import Milestone, Target
 from pkmn_pyboy.profile.model import FieldMove
+from pkmn_pyboy.rules_gen2.clock import time_of_day
+from pkmn_pyboy.rules_gen2.records import WildTable
+from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
 from pkmn_pyboy.state.bag import Bag
-from pkmn_pyboy.state.game_state import PARTY_PLACES, PartyMember
-from pkmn_pyboy.world.records import time_of_day
-from pkmn_pyboy.world.table_records import WildTable
+from pkmn_pyboy.state.game_state import PartyMember
 from pkmncli.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -400,7 +401,7 @@ class GoalOrientedPlanner:
         assert game is not None
         state = game.state
         there = {member.species for member in state.party.members}
-        if not there or there.issuperset(goal.catch) or state.party.count >= PARTY_PLACES:
+        if not there or there.issuperset(goal.catch) or state.party.count >= PARTY_SLOTS:
             return None
         supplies = tuple((item, count) for item, count in goal.supplies if not bag.count(item))
         balls = () if state.balls else tuple((item, 1) for item in game.profile.item_uses.ball)

@@ -11,11 +11,12 @@ import pytest
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.battle import forecast as strength
 from pkmn_pyboy.pilot.battle import move_worth, tactics
-from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.battle.tactics import Situation, Tactician
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.combatant import Combatant
 from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import Battle, Battler, Party, PartyMember, Phase
 from pkmn_pyboy.world.cartridge import Cartridge

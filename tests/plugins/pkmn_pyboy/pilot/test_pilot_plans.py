@@ -19,8 +19,8 @@ from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.surroundings import Lookout, Surroundings
 from pkmn_pyboy.profile.milestones import Foe, Requirements, Target
+from pkmn_pyboy.rules_gen2.records import Slot, WildTable
 from pkmn_pyboy.state.game_state import Party, PartyMember
-from pkmn_pyboy.world.table_records import Slot, WildTable
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 

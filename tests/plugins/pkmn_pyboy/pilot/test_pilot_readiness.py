@@ -23,10 +23,10 @@ from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.surroundings import Lookout
 from pkmn_pyboy.profile.milestones import Foe, Requirements
+from pkmn_pyboy.rules_gen2.records import Slot, WildTable
 from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import Battle, Battler, Party, PartyMember, Phase
 from pkmn_pyboy.world.records import Place
-from pkmn_pyboy.world.table_records import Slot, WildTable
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 

@@ -21,13 +21,13 @@ from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.pilot.walking.surroundings import Lookout
 from pkmn_pyboy.profile.milestones import LockedRooms, Requirements, Target, TargetCase
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.records import Slot, WildTable
 from pkmn_pyboy.state.game_state import Facing, Party, Phase
 from pkmn_pyboy.story.order import story
 from pkmn_pyboy.story.tracker import MilestoneTracker
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
 from pkmn_pyboy.world.route import Leg
-from pkmn_pyboy.world.table_records import Slot, WildTable
 from pkmncli.errors import ConfigurationError
 
 MakeEnvironment = Callable[..., PokemonEnvironment]

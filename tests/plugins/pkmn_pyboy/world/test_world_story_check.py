@@ -22,12 +22,12 @@ from pkmn_pyboy.profile.milestones import (
 )
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
+from pkmn_pyboy.rules_gen2.records import Evolution, EvolutionKind, Slot, WildTable
 from pkmn_pyboy.story.image_checks import check_blocks, check_supplies
 from pkmn_pyboy.story.learner_checks import Learners
 from pkmn_pyboy.story.order import events_of, proving_events, story_with_moves
 from pkmn_pyboy.story.road_checks import StoryCheck, check_story
 from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.table_records import Evolution, EvolutionKind, Slot, WildTable
 
 HERE, CELLAR, TOWER = 257, 258, 259
 OPENED, LATER, LAST = 771, 900, 901
