@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner, PlannedGoal
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.tasks import PlannedGoal
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState, Party

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX
-from pkmn_pyboy.pilot.goals.planner import CATCH, RIVAL, TRAIN, GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.plans import CATCH, RIVAL, TRAIN
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.stall_report import stall_report

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.pilot.goals import plans
 from pkmn_pyboy.pilot.goals.healing import Healing
 from pkmn_pyboy.pilot.goals.options import KnownCosts
-from pkmn_pyboy.pilot.goals.planner import BUY, CATCH, RIVAL, TRAIN, GoalOrientedPlanner, PlannedGoal
-from pkmn_pyboy.pilot.goals.plans import Plan
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, RIVAL, TRAIN, Plan
 from pkmn_pyboy.pilot.goals.readiness import Readiness
+from pkmn_pyboy.pilot.goals.tasks import PlannedGoal
 from pkmn_pyboy.pilot.memory import GRASS, PACE, Goal, PilotMemory
 from pkmn_pyboy.pilot.screens import menu_tasks
 from pkmn_pyboy.pilot.settings import PilotSettings

@@ -14,7 +14,9 @@ import pytest
 from planned_goals import goal, never, plan_for
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.pilot.goals.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.plans import CATCH, TRAIN
+from pkmn_pyboy.pilot.goals.tasks import ERRAND, MILESTONE, TEACH
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.screens import dialogue
 from pkmn_pyboy.pilot.settings import PilotSettings

@@ -350,15 +350,17 @@ def test_a_species_needed_for_a_later_field_move_is_worth_a_ball(environment: Po
     move = environment.profile.field_moves["surf"]
     planner = GoalOrientedPlanner(environment.game)
     own = environment.state.party.members[0]
-    able = {one for one in environment.game.cartridge.species if planner.learns(one, move)}
+    able = {one for one in environment.game.cartridge.species if planner.field_moves.learns(one, move)}
     tell(environment, goal(environment, "lake", requires=Requirements(field_moves=("surf",))))
     environment.game.state = environment.state._replace(
         party=Party((dataclasses.replace(own, species=QUILLET),), 5, 1.0)
     )
-    assert set(GoalOrientedPlanner(environment.game).learners_to_come()) == (able if QUILLET not in able else set())
+    assert set(GoalOrientedPlanner(environment.game).field_moves.learners_to_come()) == (
+        able if QUILLET not in able else set()
+    )
     swimmer = dataclasses.replace(own, species=min(able))
     environment.game.state = environment.state._replace(party=Party((swimmer,), 5, 1.0))
-    assert GoalOrientedPlanner(environment.game).learners_to_come() == ()
+    assert GoalOrientedPlanner(environment.game).field_moves.learners_to_come() == ()
 
 
 def test_foes_of_the_story_are_not_fought_for_training(environment: PokemonEnvironment) -> None:

@@ -12,7 +12,9 @@ from planned_goals import goal, plan_for, planned, set_event, tell
 from pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.pilot.goals.planner import BUY, CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, TRAIN
+from pkmn_pyboy.pilot.goals.tasks import ERRAND, MILESTONE, TEACH
 from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
