@@ -99,7 +99,6 @@ class CollisionRules:
 
     wall: frozenset[int]
     water: frozenset[int]
-    reacts_to_a: frozenset[int]
     names: Mapping[str, int]
 
 
@@ -167,9 +166,6 @@ class GameProfile:
     game_steps: int
     """Maximum steps of an episode whose goal is the game's last milestone."""
     hold_frames: int
-    walk_frames: int
-    turn_frames: int
-    fade_frames: int
     start: tuple[StartStep, ...]
     start_max_frames: int
     coarse_fields: tuple[str, ...]
