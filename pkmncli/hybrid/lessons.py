@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pkmncli.api import Action, Advice
+from pkmncli.api import ActionNames, Advice
 
 LEAST_TRIES = 3
 """Tries after which a lesson is used."""
@@ -100,10 +100,10 @@ class Lessons:
             self._tallies.setdefault(Situation(*row[:parts]), {})[deed] = _Tally(*numbers)
 
 
-def deed_of(advice: Advice) -> str:
+def deed_of(advice: Advice, names: ActionNames) -> str:
     """Return a key for advice in words, equal for the same advice."""
     if not advice.skill:
-        return "press " + ", ".join(Action(press).name.lower() for press in advice.presses)
+        return f"press {names.in_words(advice.presses)}"
     arguments = advice.arguments
     tile = f"({arguments['x']}, {arguments['y']})" if "x" in arguments and "y" in arguments else ""
     return " ".join(part for part in (advice.skill.replace("_", " "), str(arguments.get("map", "")), tile) if part)

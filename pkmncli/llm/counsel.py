@@ -17,7 +17,7 @@ from pkmncli.llm.json_objects import whole_value
 from pkmncli.llm.keys import InvalidKeyError
 from pkmncli.llm.loading import Loading
 from pkmncli.llm.prompts import CHARACTERS_PER_TOKEN, estimated_tokens
-from pkmncli.llm.replies import Reading, ReadReply, read_reply
+from pkmncli.llm.replies import Reading, ReadReply, ReplyForm
 from pkmncli.llm.thoughts import take_apart
 from pkmncli.llm.usage import Usage
 from pkmncli.outgoing_text import redact, redacted
@@ -71,6 +71,7 @@ class Counsel:
         backoff: how often and how soon a failed request is made again.
         cache: replies on disk, if any.
         cache_use: what the cache is used for.
+        form: form of the replies.
         expires_after: steps that advice holds.
         most_tokens: of a request's text, about; a longer one is not sent.
         settled: whether the backend knows its model; otherwise it is checked before the first request.
@@ -87,6 +88,7 @@ class Counsel:
     backoff: Backoff = field(default_factory=Backoff)
     cache: ReplyCache | None = None
     cache_use: CacheUse = CacheUse.OFF
+    form: ReplyForm = field(default_factory=ReplyForm)
     expires_after: int = 100
     most_tokens: int | None = None
     settled: bool = True
@@ -108,14 +110,14 @@ class Counsel:
         except LLMFailure as failure:
             return self._without(request, str(failure), fault=failure.fault, latency_s=time.perf_counter() - began)
         replies = [reply]
-        read = read_reply(reply, expires_after=self.expires_after)
+        read = self.form.read(reply, expires_after=self.expires_after)
         repaired = False
         if read.advice is None:
             second, second_cached = self._repair(request, reply, read)
             if second is not None:
                 replies.append(second)
                 repaired, cached = True, cached and second_cached
-            read = read_reply(replies[-1], expires_after=self.expires_after, words_too=True)
+            read = self.form.read(replies[-1], expires_after=self.expires_after, words_too=True)
         problem = "" if read.advice is not None else read.problem
         self.usage.add_reading(read.reading, cached=cached, repaired=repaired, problem=problem)
         return Answer(

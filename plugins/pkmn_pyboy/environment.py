@@ -22,7 +22,7 @@ from pkmn_pyboy.profile.selection import select_game
 from pkmn_pyboy.rewards.composition import RewardSum
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.details import Details
-from pkmn_pyboy.state.game_state import PHASE_NAMES, SITUATIONS, GameState, Phase
+from pkmn_pyboy.state.game_state import PHASE_NAMES, PHASE_ROLES, SITUATIONS, GameState, Phase
 from pkmn_pyboy.state.variables import write_state_variables
 from pkmn_pyboy.story.tracker import MilestoneTracker
 from pkmn_pyboy.words.analysis import GameStateAnalysis
@@ -86,10 +86,12 @@ class PokemonEnvironment(EmulatedEnvironment):
         self.reward_names = self.rewards.part_names
         self.phase_names = PHASE_NAMES
         self.situations = SITUATIONS
+        self.phase_roles = PHASE_ROLES
         self.milestone_names = tuple(milestone.key for milestone in profile.milestones)
         titles = {milestone.key: milestone.name for milestone in profile.milestones}
         self.names: dict[str, Any] = {
             "game": profile.title,
+            "about": "a Pokemon game for the Game Boy",
             "milestone_titles": titles,
             **self.game.names.as_mapping(),
         }

@@ -12,7 +12,7 @@ import platformdirs
 
 from pkmncli.api import LLMBackend, Price, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
-from pkmncli.config.train_settings import price_of_text
+from pkmncli.config.setting_types import price_of_text
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.hybrid.arbiter import AgentMode
@@ -24,6 +24,7 @@ from pkmncli.llm.counsel import Counsel
 from pkmncli.llm.guard import Breaker
 from pkmncli.llm.loading import LONGEST_S, Loading
 from pkmncli.llm.prompts import PromptTemplate
+from pkmncli.llm.replies import ReplyForm
 from pkmncli.llm.usage import Usage, price_of
 from pkmncli.training.advice.coordinator import AdviceDesk, AdviceOptions
 from pkmncli.training.seeds import Purpose, derive_seed
@@ -55,7 +56,12 @@ def build_backend(
 
 
 def build_counsel(
-    settings: ResolvedSettings, registry: Registry, *, report: Callable[[str], None], tell: Callable[[str], None]
+    settings: ResolvedSettings,
+    registry: Registry,
+    *,
+    report: Callable[[str], None],
+    tell: Callable[[str], None],
+    form: ReplyForm | None = None,
 ) -> Counsel:
     """The backend with its cache, limits and accounting, reached once unless the cache is all that is asked.
 
@@ -64,6 +70,7 @@ def build_counsel(
         registry: where names are looked up.
         report: told of what goes wrong later, from any thread.
         tell: told which model answers.
+        form: form of the replies; by default that of an environment and a pilot that declare nothing.
 
     Raises:
         LLMConnectionError: it can't be reached, and may not be done without.
@@ -110,6 +117,7 @@ def build_counsel(
         Breaker(time.monotonic),
         settled=settled,
         loading=Loading(train.llm_load_time_s, report),
+        form=form or ReplyForm(),
         most_tokens=train.max_context_length,
         cache=cache,
         cache_use=use,
@@ -149,9 +157,10 @@ def build_desk(
     train = settings.train
     if train.llm == NONE:
         return None
-    template = PromptTemplate.load(train.llm_prompt, train.max_context_length)
+    form = ReplyForm(pool.skills, pool.action_names)
+    template = PromptTemplate.load(train.llm_prompt, train.max_context_length, form)
     earlier = EarlierLessons.load(train.lessons_file) if train.lessons_file else EarlierLessons()
-    counsel = build_counsel(settings, registry, report=tell, tell=tell)
+    counsel = build_counsel(settings, registry, report=tell, tell=tell, form=form)
     # Replies of a cache alone come at once, and must come at the same step every time.
     waits = train.llm_wait or counsel.cache_use is CacheUse.ONLY
     advisor = Advisor(

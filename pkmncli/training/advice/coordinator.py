@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import Action, Advice, LLMRequest, Source
+from pkmncli.api import ActionNames, Advice, LLMRequest, PhaseRole, Source
 from pkmncli.hybrid.allowance import Allowance, Trail
 from pkmncli.hybrid.earlier_lessons import EarlierLessons
 from pkmncli.hybrid.events import Event, EventWatcher
 from pkmncli.hybrid.lessons import Lessons, Situation, deed_of
 from pkmncli.hybrid.sides import SideShare
 from pkmncli.llm.advisor import Advisor, Delivery
-from pkmncli.llm.prompts import PromptTemplate, Question
-from pkmncli.llm.replies import ADVICE_SCHEMA
+from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
 from pkmncli.training.advice.advised_environment import AdvisedEnvironment, OpenQuestion
 from pkmncli.training.advice.journal import AdviceToRepeat, JournalEntry, advice_of, count_again
 from pkmncli.training.advice.latency import Timeliness
@@ -29,10 +28,8 @@ HELD_BACK = "it has always failed here"
 EARNS_LESS = "advice has earned less than the rules"
 
 _HELD_BACK = frozenset({HELD_BACK, EARNS_LESS})
-_WORDS = frozenset({"dialogue", "choice", "menu", "cutscene"})
-"""Phases in which the rules read on, by the environment's own names."""
-_BETWEEN = frozenset({"moving", "transition"})
-"""Phases in which nothing is asked, since the state that is told would be over at once."""
+_WORDS = frozenset({PhaseRole.READING, PhaseRole.ANSWERING, PhaseRole.MENU, PhaseRole.WATCHING})
+"""Roles of phases in which the rules read on."""
 _OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
 _OVERTAKES_PRESSES = frozenset(Event) - {Event.INTERVAL}
 """A skill goes on over maps and battles; presses were meant for the very situation."""
@@ -91,13 +88,14 @@ class AdviceDesk:
         self._report = report
         maps = {int(number): str(name) for number, name in pool.names.get("maps", {}).items()}
         self._desks = [
-            AdvisedEnvironment(EventWatcher(pool.phase_names, pool.milestone_names, maps)) for _ in range(pool.num_envs)
+            AdvisedEnvironment(EventWatcher(pool.phase_roles, pool.milestone_names, maps)) for _ in range(pool.num_envs)
         ]
         self._to_repeat = AdviceToRepeat()
         self._timeliness = Timeliness()
         self._unsent: set[int] = set()
         """Environments whose open questions a run that goes on has still to send again."""
         self._lessons = Lessons()
+        self._by_rules = frozenset(skill.name for skill in pool.skills if skill.by_rules)
         self._allowance = Allowance(options.allowance)
         self.held_back = 0
         """Pieces of advice that were set aside: the like of them had always failed there, or advice had earned less."""
@@ -159,7 +157,7 @@ class AdviceDesk:
                     self.sides.count(llm=source == Source.LLM)
                 self._count_worth(desk, record)
             desk.situation = Situation.of(record)
-            desk.between = self._pool.phase_names[int(record["next_phase"])] in _BETWEEN
+            desk.between = self._pool.phase_roles[int(record["next_phase"])] is PhaseRole.BETWEEN
             desk.trail.pass_step()
             fresh, desk.fresh = desk.fresh, False
             desk.set_aside = max(desk.set_aside - 1, 0)
@@ -181,8 +179,8 @@ class AdviceDesk:
     def _count_worth(self, desk: AdvisedEnvironment, record: Any) -> None:
         """A step is advice's, or the rules', who also clear up after it. What they read and fight costs it nothing."""
         by_llm = int(record["source"]) == Source.LLM
-        fights = bool(record["battle"]) and (not by_llm or desk.skill == "fight")
-        reads = not by_llm and self._pool.phase_names[int(record["phase"])] in _WORDS
+        fights = bool(record["battle"]) and (not by_llm or desk.skill in self._by_rules)
+        reads = not by_llm and self._pool.phase_roles[int(record["phase"])] in _WORDS
         self._allowance.count(
             desk.trail,
             float(record["reward"]),
@@ -224,6 +222,8 @@ class AdviceDesk:
             tuple(desk.failures),
             self._told_lessons(desk),
             lag_steps=0 if self._advisor.waits else self._timeliness.rounded_lag,
+            form=self._advisor.counsel.form,
+            game=game_in_words(self._pool.names),
         )
         prompt = self._template.fill(question, self._options.prompt_tokens)
         self._note_asked(desk, step)
@@ -234,7 +234,7 @@ class AdviceDesk:
         request = LLMRequest(
             system=asked.system,
             prompt=asked.prompt,
-            schema=ADVICE_SCHEMA,
+            schema=self._advisor.counsel.form.schema,
             images=(self._pool.picture(index),) if self._options.vision else (),
             max_tokens=self._options.reply_tokens,
             temperature=self._options.temperature,
@@ -285,7 +285,7 @@ class AdviceDesk:
         if not self._allowance.allows(self.sides.stretch):
             objection = EARNS_LESS
         elif self._options.lessons and desk.situation is not None:
-            held_back = self._lessons.holds_back(desk.situation, deed_of(advice))
+            held_back = self._lessons.holds_back(desk.situation, deed_of(advice, self._pool.action_names))
             objection = HELD_BACK if held_back else ""
         self.held_back += bool(objection)
         return objection
@@ -293,8 +293,8 @@ class AdviceDesk:
     def _hand_over(self, index: int, advice: Advice, model: str, latency_s: float, *, follows: bool) -> None:
         desk = self._desks[index]
         if index == 0:
-            self.latest_advice = _in_words(advice, follows=follows)
-        carried = desk.live and follows and desk.deed == deed_of(advice)
+            self.latest_advice = _in_words(advice, self._pool.action_names, follows=follows)
+        carried = desk.live and follows and desk.deed == deed_of(advice, self._pool.action_names)
         if desk.live and not carried:
             self._end_live(desk)
             self._pool.advise(index, None)
@@ -305,7 +305,7 @@ class AdviceDesk:
         desk.goal, desk.skill, desk.model = advice.goal, advice.skill, model
         desk.latency_s = latency_s
         if not carried:  # the same again goes on with what has begun
-            desk.deed, desk.given_in = deed_of(advice), desk.situation
+            desk.deed, desk.given_in = deed_of(advice, self._pool.action_names), desk.situation
             desk.steps, desk.reward = 0, 0.0
         self._pool.advise(index, advice)
 
@@ -391,7 +391,7 @@ def _is_for_the_moment(advice: Advice) -> bool:
     return not advice.skill or ("x" in advice.arguments and "map" not in advice.arguments)
 
 
-def _in_words(advice: Advice, *, follows: bool) -> str:
-    doing = advice.skill or ", ".join(Action(press).name.lower() for press in advice.presses)
+def _in_words(advice: Advice, names: ActionNames, *, follows: bool) -> str:
+    doing = advice.skill or names.in_words(advice.presses)
     reason = f": {advice.reason}" if advice.reason else ""
     return f"{advice.goal} ({doing}){reason}" + ("" if follows else "; set aside for the rules' share")

@@ -7,14 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
-from pkmncli.api import Action, Advice, Decision
+from pkmncli.api import Action, Advice, Argument, Decision, Skill
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
 
 GO_TO, TALK_TO, FIGHT, HEAL, CATCH, FLEE = "go_to", "talk_to", "fight", "heal", "catch", "flee"
-SKILLS = (GO_TO, TALK_TO, FIGHT, HEAL, CATCH, FLEE)
-"""Skills that advice can name, besides presses."""
+_MAP, _X, _Y = Argument("map"), Argument("x", bounds=(0, 255)), Argument("y", bounds=(0, 255))
+SKILLS = (
+    Skill(
+        GO_TO,
+        'walks to the tile "x", "y" of this map, or to another map by its name in "map"',
+        (_MAP, _X, _Y),
+        needs=(("x", "y"), ("map",)),
+    ),
+    Skill(TALK_TO, 'talks to the person at "x", "y", or to the nearest', (_MAP, _X, _Y), action="a"),
+    Skill(
+        FIGHT,
+        "wins a battle, and looks for one if there is none",
+        words=("attack", "fight"),
+        action="a",
+        by_rules=True,
+    ),
+    Skill(FLEE, "leaves a battle", words=("flee", "escape", "run away"), action="b"),
+    Skill(HEAL, "goes to where the party is healed", words=("heal",)),
+    Skill(CATCH, "catches a wild Pokemon, and looks for one if there is none", words=("catch",), action="a"),
+)
+"""Skills that advice can name, besides actions."""
+
+_SKILL_NAMES = frozenset(skill.name for skill in SKILLS)
 
 BATTLE_SKILLS = frozenset({FIGHT, CATCH, FLEE})
 ADVICE_PREFIX = "advice: "
@@ -106,7 +127,7 @@ class AdviceFollower:
             memory.drop_goal(tried=False)
 
     def _wish(self, advice: Advice, state: GameState) -> list[Any]:
-        if advice.skill not in SKILLS:
+        if advice.skill not in _SKILL_NAMES:
             return []
         map_id, x, y = self._place(advice.arguments)
         if advice.skill == GO_TO and map_id < 0 and (x < 0 or y < 0):
@@ -167,7 +188,7 @@ def _arrived(state: GameState, map_id: int, x: int, y: int, memory: PilotMemory)
 
 def _presses(advice: Advice) -> list[int]:
     """Return the presses in the advice, in any of its spellings, without unknown ones."""
-    if advice.skill in SKILLS:
+    if advice.skill in _SKILL_NAMES:
         return []
     named: Any = advice.presses
     if not named and advice.skill == "press":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, AdviceFollower
+from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, SKILLS, AdviceFollower
 from pkmn_pyboy.pilot.battle.fighter import Fighter
 from pkmn_pyboy.pilot.battle.move_learning import MoveLearner
 from pkmn_pyboy.pilot.battle.tables import BattleTables
@@ -44,6 +44,8 @@ class RulesPilot:
         environment: it has the running game, which is only read: no button is pressed.
         settings: the pilot's settings; the defaults if None.
     """
+
+    skills = SKILLS
 
     def __init__(self, environment: HasGame, settings: PilotSettings | None = None) -> None:
         self.settings = settings = settings or PilotSettings()

@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from pkmn_pyboy.rules_gen2.status import StatusCondition, sleep_turns, status_condition
+from pkmncli.api import PhaseRole
 
 TRAINER_BATTLE = 2
 """Kind of a trainer battle."""
@@ -46,6 +47,12 @@ SITUATIONS: tuple[str, ...] = (
     "walking", "walking", "words", "menu", "menu", "battle", "battle", "battle", "other", "other",
 )  # fmt: skip
 """Kind of situation of each phase."""
+
+PHASE_ROLES: tuple[PhaseRole, ...] = (
+    PhaseRole.FREE, PhaseRole.BETWEEN, PhaseRole.READING, PhaseRole.ANSWERING, PhaseRole.MENU,
+    PhaseRole.FIGHTING, PhaseRole.FIGHTING, PhaseRole.FIGHTING, PhaseRole.BETWEEN, PhaseRole.WATCHING,
+)  # fmt: skip
+"""Role of each phase."""
 
 BATTLE_PHASES = frozenset({Phase.BATTLE, Phase.BATTLE_MENU, Phase.BATTLE_MOVES})
 

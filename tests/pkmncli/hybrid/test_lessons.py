@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 from pkmncli.api import Advice
+from pkmncli.declared import default_action_names
 from pkmncli.hybrid.lessons import LEAST_TRIES, RETRY_EVERY, Lessons, Situation, deed_of
 
+NAMES = default_action_names()
 HERE, THERE = Situation(0x201, 1, 0), Situation(0x202, 1, 0)
 
 
@@ -62,7 +64,7 @@ def test_a_run_that_goes_on_has_the_same_lessons() -> None:
 
 def test_the_same_advice_is_the_same_deed() -> None:
     press = Advice("out", presses=(4, 4, 0), reason="one")
-    assert deed_of(press) == deed_of(Advice("elsewhere", presses=(4, 4, 0))) == "press up, up, a"
+    assert deed_of(press, NAMES) == deed_of(Advice("elsewhere", presses=(4, 4, 0)), NAMES) == "press up, up, a"
     walk = Advice("out", skill="go_to", arguments={"map": "Fern Trail", "x": 3, "y": 5})
-    assert deed_of(walk) == "go to Fern Trail (3, 5)"
-    assert deed_of(Advice("win", skill="fight")) == "fight"
+    assert deed_of(walk, NAMES) == "go to Fern Trail (3, 5)"
+    assert deed_of(Advice("win", skill="fight"), NAMES) == "fight"
