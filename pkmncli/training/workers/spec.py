@@ -25,7 +25,7 @@ class PartSpec:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self, *positional: Any) -> Any:
-        """Builds the part: its positional arguments, then its settings."""
+        """Build the part: its positional arguments, then its settings."""
         factory = pkgutil.resolve_name(self.target)
         if self.config_target is None:
             return factory(*positional)

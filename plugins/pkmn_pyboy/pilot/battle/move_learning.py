@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.battle.damage import BattleTables
+from pkmn_pyboy.pilot.battle import move_worth
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.memory import NO, YES, PilotMemory
-from pkmn_pyboy.pilot.screens import new_moves
 from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import GameState
@@ -45,11 +45,11 @@ class MoveLearner:
         words = " ".join(self._game.screen_words().lower().split())
         if not any(word in words for word in self._settings.forget_words):
             return None
-        found = new_moves.learner(state.party, self._tables) if not memory.teach else self._taught(state, memory)
+        found = move_worth.learner(state.party, self._tables) if not memory.teach else self._taught(state, memory)
         if found is None:
             return None
         place, new = found
-        slot = new_moves.to_forget(self._tables, state.party.members[place], new, self._keep)
+        slot = move_worth.to_forget(self._tables, state.party.members[place], new, self._keep)
         memory.forget = [place, slot] if slot is not None else []
         memory.point(NO if slot is None else YES)
         if slot is None:

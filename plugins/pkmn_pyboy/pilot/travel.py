@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
 from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, Goal, PilotMemory
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.paths import one_step, pace, presses
 from pkmn_pyboy.pilot.walking.pushing import back_in_places, clearing_path, is_due, push_path
 from pkmn_pyboy.pilot.walking.surroundings import Lookout, Surroundings
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.seen_world import SeenWorld

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from pkmn_pyboy.profile.model import Names
+from pkmn_pyboy.rules_gen2.clock import TIMES
+from pkmn_pyboy.rules_gen2.records import Slot, WildTable
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.records import DIRECTIONS, NO_FLAG, MapPerson, Role, Way, WorldMap
-from pkmn_pyboy.world.table_records import TIMES, Slot, WildTable
 
 KINDS = {1: "town", 2: "route", 3: "indoor", 4: "cave", 6: "gate", 7: "dungeon"}
 SIDES = ("south", "north", "west", "east")

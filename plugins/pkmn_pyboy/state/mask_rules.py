@@ -1,7 +1,7 @@
 """Named rules that forbid presses without an effect, or with an unwanted one, in a situation.
 
 A rule is a function of the state that returns the actions it forbids. No rule forbids ``none``, so no mask is ever all
-zero. Rules use only the values by which :class:`~pkmn_pyboy.environments.masks.MaskTable` stores masks.
+zero. Rules use only the values by which :class:`~pkmn_pyboy.state.masks.MaskTable` stores masks.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.navigation.grid import STEPS
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.map_symbols import Ground, Look, Thing, ground, ledge_letter, things
 from pkmn_pyboy.world.records import ENTER, WorldMap
 from pkmn_pyboy.world.route import Leg
+from pkmn_pyboy.world_command.map_symbols import Ground, Look, Thing, ground, ledge_letter, things
 from pkmncli.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NoReturn
 
+from pkmn_pyboy.profile.memory_map import MemoryField, MemoryMap
+from pkmn_pyboy.profile.milestone_schema import ByFile, GoalFile, PlaceFile, TargetFile
+from pkmn_pyboy.profile.milestones import Station, Target, TargetCase, field_at
 from pkmn_pyboy.profile.model import Radio
-from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap
-from pkmn_pyboy.story.model import Station, Target, TargetCase, field_at
-from pkmn_pyboy.story.schema import ByFile, GoalFile, PlaceFile, TargetFile
 from pkmncli.errors import EnvironmentSetupError
 
 

@@ -9,10 +9,10 @@ them or they are small: held items, the eighth that a badge adds to its type, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from pkmn_pyboy.pilot.battle.move_effects import (
+from pkmn_pyboy.rules_gen2.combatant import Combatant
+from pkmn_pyboy.rules_gen2.move_effects import (
     FIXED,
     RAIN,
     SUN,
@@ -24,20 +24,14 @@ from pkmn_pyboy.pilot.battle.move_effects import (
     power,
     turn_share,
 )
-from pkmn_pyboy.state.game_state import Battle, Battler, PartyMember
-from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.table_records import MoveData
-
-SPECIAL_TYPES_FROM = 20
-FIRE, WATER = 20, 21
-AVERAGE_DVS = (8, 8, 8, 8)
+from pkmn_pyboy.rules_gen2.records import MoveData
+from pkmn_pyboy.rules_gen2.types import FIRE, SPECIAL_TYPES_FROM, WATER
 
 _SHARES, _MOST_SHARE = range(217, 256), 255
 _MEAN_SHARE = (217 + 255) // 2
 _CRITICAL_CHANCE = 17 / 256
 _MOST = 997
 _BYTE = 255
-_STAT_GUESS_BASE = 60
 _LIGHT_SCREEN, _REFLECT = 1 << 3, 1 << 4
 _ACCURACY_STAGE, _EVASION_STAGE = 5, 6
 _STAGE_SHARES = (33, 36, 43, 50, 60, 75, 100, 133, 166, 200, 233, 266, 300)
@@ -45,93 +39,23 @@ _STAGE_SHARES = (33, 36, 43, 50, 60, 75, 100, 133, 166, 200, 233, 266, 300)
 _ROLLS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Combatant:
-    """Combatant: one side of a battle, as far as the formula needs it."""
-
-    level: int
-    hp: int
-    max_hp: int
-    status: int
-    types: tuple[int, ...]
-    stats: tuple[int, ...]
-    """Effective attack, defence, speed, special attack and special defence, after stages and status."""
-    moves: tuple[int, ...] = ()
-    pp: tuple[int, ...] = ()
-    stages: tuple[int, ...] = ()
-    dvs: tuple[int, ...] = AVERAGE_DVS
-    happiness: int = 70
-    screens: int = 0
-    """Bits of the screens that protect its side."""
-    weather: int = 0
-    """Weather of its battle."""
-
-
-class BattleTables:
-    """Moves, types and species of one cartridge image.
+class DamageRules:
+    """Damage formula on the moves and types of one game.
 
     Args:
-        cartridge: the image. Where tables are missing, moves have no power and species no types.
+        moves: moves by number; a move that is missing has no power.
+        factors: effectiveness by attacking and defending type, where it is not 1.
     """
 
-    def __init__(self, cartridge: Cartridge) -> None:
-        self.moves = cartridge.moves
-        self.species = cartridge.species
-        self._chart = cartridge.type_chart
-
-    def types_of(self, species: int) -> tuple[int, ...]:
-        """Return the types of a species, empty if unknown."""
-        known = self.species.get(species)
-        return known.types if known is not None else ()
-
-    def sides(self, battle: Battle) -> tuple[Combatant, Combatant] | None:
-        """Return the own side and the opponent's; None unless both are out."""
-        if battle.own is None or battle.opponent is None:
-            return None
-        return (
-            self.battler(battle.own, battle.own_screens, battle.weather),
-            self.battler(battle.opponent, battle.opponent_screens, battle.weather),
-        )
-
-    def battler(self, battler: Battler, screens: int = 0, weather: int = 0) -> Combatant:
-        """Return a Pokemon that is out in the battle as a combatant."""
-        return Combatant(
-            battler.level,
-            battler.hp,
-            battler.max_hp,
-            battler.status,
-            battler.types,
-            battler.stats if any(battler.stats) else guessed_stats(battler.level),
-            battler.moves,
-            battler.pp,
-            battler.stages,
-            battler.dvs,
-            battler.happiness,
-            screens,
-            weather,
-        )
-
-    def member(self, member: PartyMember) -> Combatant:
-        """Return a party member as a combatant."""
-        return Combatant(
-            member.level,
-            member.hp,
-            member.max_hp,
-            member.status,
-            self.types_of(member.species),
-            member.stats if any(member.stats) else guessed_stats(member.level),
-            member.moves,
-            member.pp,
-            dvs=member.dvs,
-            happiness=member.happiness,
-        )
+    def __init__(self, moves: Mapping[int, MoveData], factors: Mapping[tuple[int, int], float]) -> None:
+        self.moves = moves
+        self._factors = factors
 
     def factor(self, kind: int, types: Sequence[int]) -> float:
         """Return the effectiveness of a type against a Pokemon of these types, 0..4."""
         result = 1.0
-        if self._chart is not None:
-            for target in dict.fromkeys(types):
-                result *= self._chart.factors.get((kind, target), 1.0)
+        for target in dict.fromkeys(types):
+            result *= self._factors.get((kind, target), 1.0)
         return result
 
     def damage(self, attacker: Combatant, number: int, defender: Combatant) -> float:
@@ -219,11 +143,6 @@ class BattleTables:
         attack, defence = attacker.stats[3 if special else 0], max(defender.stats[4 if special else 1], 1)
         value = (attacker.level * 2 // 5 + 2) * min(35 + attacker.level, 80) * attack / defence / 50 + 2
         return float(value * 1.5 * self.factor(of, defender.types) * _MEAN_SHARE / _MOST_SHARE)
-
-
-def guessed_stats(level: int) -> tuple[int, ...]:
-    """Return the stats of an average species at a level."""
-    return (2 * _STAT_GUESS_BASE * level // 100 + 5 + level // 6,) * 5
 
 
 def _raw(move: MoveData, attacker: Combatant, defender: Combatant, *, critical: bool) -> int:

@@ -1,15 +1,13 @@
-"""Learning a fifth move: which move to give up for it, if any. Field moves are never given up."""
+"""Value of moves, and the choice of the move to give up for a fifth one. Field moves are never given up."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from pkmn_pyboy.pilot.battle.damage import BattleTables
-from pkmn_pyboy.pilot.battle.move_effects import Effect, hits, turn_share, typical_power
+from pkmn_pyboy.pilot.battle.tables import BattleTables
+from pkmn_pyboy.rules_gen2.move_effects import Effect, hits, turn_share, typical_power
+from pkmn_pyboy.rules_gen2.records import MoveData
 from pkmn_pyboy.state.game_state import Party, PartyMember
-from pkmn_pyboy.world.table_records import MoveData
-
-MOVE_PLACES = 4
 
 _SAME_TYPE = 1.5
 _SAME_TYPE_AGAIN = 0.45

@@ -7,7 +7,7 @@ from enum import IntEnum
 _SLEEP_TURNS = 0b111
 
 
-class Ailment(IntEnum):
+class StatusCondition(IntEnum):
     """Non-volatile status condition, at most one at a time.
 
     The value is its bit in the status byte, for sleep the lowest of three.
@@ -21,14 +21,19 @@ class Ailment(IntEnum):
     PARALYSED = 6
 
 
-def ailment_of(status: int) -> Ailment:
+def status_condition(status: int) -> StatusCondition:
     """Return the status condition of a status byte."""
     if status & _SLEEP_TURNS:
-        return Ailment.ASLEEP
-    for ailment in (Ailment.POISONED, Ailment.BURNED, Ailment.FROZEN, Ailment.PARALYSED):
+        return StatusCondition.ASLEEP
+    for ailment in (
+        StatusCondition.POISONED,
+        StatusCondition.BURNED,
+        StatusCondition.FROZEN,
+        StatusCondition.PARALYSED,
+    ):
         if status >> ailment & 1:
             return ailment
-    return Ailment.HEALTHY
+    return StatusCondition.HEALTHY
 
 
 def sleep_turns(status: int) -> int:

@@ -80,19 +80,10 @@ class RomTable:
 
 
 @dataclass(frozen=True, slots=True)
-class StructLayout:
-    """Record of several parts. ``parts`` maps a name to (offset, size) in bytes."""
-
-    size: int
-    parts: Mapping[str, tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryMap:
-    """Fields, records and tables of a profile."""
+    """Fields and tables of a profile."""
 
     fields: Mapping[str, MemoryField]
-    structs: Mapping[str, StructLayout] = field(default_factory=dict)
     rom_tables: Mapping[str, RomTable] = field(default_factory=dict)
     source: str = "memory.toml"
 

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
-from pkmn_pyboy.state.status import Ailment, ailment_of
-
-if TYPE_CHECKING:
-    from pkmn_pyboy.pilot.battle.damage import Combatant
-    from pkmn_pyboy.world.table_records import MoveData
+from pkmn_pyboy.rules_gen2.combatant import Combatant
+from pkmn_pyboy.rules_gen2.records import MoveData
+from pkmn_pyboy.rules_gen2.status import StatusCondition, status_condition
 
 
 class Effect(IntEnum):
@@ -193,9 +190,9 @@ def hidden_type(dvs: tuple[int, ...]) -> int:
 def can_work(move: MoveData, attacker: Combatant, defender: Combatant) -> bool:
     """Return whether a damaging move does damage now; False for counterattacks, which can't be planned."""
     if move.effect == Effect.DREAM_EATER:
-        return ailment_of(defender.status) is Ailment.ASLEEP
+        return status_condition(defender.status) is StatusCondition.ASLEEP
     if move.effect == Effect.SNORE:
-        return ailment_of(attacker.status) is Ailment.ASLEEP
+        return status_condition(attacker.status) is StatusCondition.ASLEEP
     return move.effect not in (Effect.COUNTER, Effect.MIRROR_COAT)
 
 

@@ -19,12 +19,12 @@ from pkmn_pyboy.story.road_checks import check_story
 from pkmn_pyboy.world.abilities import FIELD_MOVES, Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
-from pkmn_pyboy.world.descriptions import Describer
-from pkmn_pyboy.world.journey import find_journey
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.pages import list_page, map_page, story_page, way_page
-from pkmn_pyboy.world.picture import along, check_picture_name, one_map, save_picture
-from pkmn_pyboy.world.place_names import find_place
+from pkmn_pyboy.world_command.descriptions import Describer
+from pkmn_pyboy.world_command.journey import find_journey
+from pkmn_pyboy.world_command.pages import list_page, map_page, story_page, way_page
+from pkmn_pyboy.world_command.picture import along, check_picture_name, one_map, save_picture
+from pkmn_pyboy.world_command.place_names import find_place
 from pkmncli.errors import EXIT_EMULATOR, ConfigurationError, EnvironmentSetupError
 
 _NONE = "none"

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pkmn_pyboy.story.road_checks import StoryCheck
-from pkmn_pyboy.world.descriptions import SIDES, Describer, map_id_text
-from pkmn_pyboy.world.journey import Journey
 from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.records import DIRECTIONS, ENTER, NO_FLAG, WorldMap
 from pkmn_pyboy.world.route import Leg, Obstacle, Route
-from pkmn_pyboy.world.text_map import legend, text_map
+from pkmn_pyboy.world_command.descriptions import SIDES, Describer, map_id_text
+from pkmn_pyboy.world_command.journey import Journey
+from pkmn_pyboy.world_command.text_map import legend, text_map
 
 Page = tuple[dict[str, Any], list[str]]
 """Values and lines."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pkmn_pyboy.world.story_blocks import StoryBlocks
+from pkmn_pyboy.profile.story_blocks import StoryBlocks
 
 KEPT = ("class", "trainer", "flag", "item", "quantity", "shop")
 _TOKEN = re.compile(

@@ -8,10 +8,10 @@ from pkmn_pyboy.navigation.grid import WALL
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.goals import KINDS
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.place_names import find_place
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
 from pkmn_pyboy.world.route import Route
+from pkmn_pyboy.world_command.place_names import find_place
 from pkmncli.errors import ConfigurationError
 
 NEAREST = tuple(kind for kind in KINDS if kind != "unseen")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.map_symbols import Ground, Thing, ground, ledge_letter, things
 from pkmn_pyboy.world.records import WorldMap
 from pkmn_pyboy.world.route import Leg
+from pkmn_pyboy.world_command.map_symbols import Ground, Thing, ground, ledge_letter, things
 
 _RULER = 5
 _LEAST = 20

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-TIMES = ("morning", "day", "night")
-"""Times of day of wild tables."""
-
 
 class EvolutionKind(IntEnum):
     """Cause of an evolution, by the image's numbers."""
@@ -118,7 +115,7 @@ class WildTable:
     map_id: int
     water: bool
     rates: tuple[int, ...]
-    """Chance of an encounter per step out of 256: by :data:`TIMES`, on the water one value for all."""
+    """Chance of an encounter per step out of 256: by time of day, on the water one value for all."""
     slots: tuple[tuple[Slot, ...], ...]
     """Slots by time of day; on the water one list for all."""
 

@@ -11,7 +11,7 @@ from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, RIVAL, OptionCosts, Plan, R
 from pkmn_pyboy.pilot.goals.shopping import Shopping
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.walking.routes import Roads, abilities
+from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.state.game_state import PartyMember
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.goals import Goal, talk_ends
@@ -129,7 +129,7 @@ class KnownCosts(OptionCosts):
         """Return the nearest trainers who are not beaten yet and not part of any goal."""
         memory, state = self.memory, self._game.state
         world = self._cartridge.world
-        flags = abilities(self._game).flags or frozenset()
+        flags = self._game.abilities().flags or frozenset()
         left = [
             (map_id, one)
             for map_id, one in self._trainers()
@@ -174,7 +174,7 @@ class KnownCosts(OptionCosts):
 
     def beaten(self, flag: int) -> bool:
         """Return whether an event flag is set."""
-        return flag in (abilities(self._game).flags or ())
+        return flag in (self._game.abilities().flags or ())
 
     def _trainers(self) -> Sequence[tuple[int, MapPerson]]:
         """Return all trainers on the image's maps with a flag for their defeat, except those of the story."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-COLUMNS, ROWS = 20, 18
+from pkmn_pyboy.rules_gen2.screen import COLUMNS, ROWS
+
 _FIRST_LETTER = 0x60
 _WORD_HALVES = frozenset({0x70, 0x71})
 """Letters in stored strings; on the screen these codes draw bars."""

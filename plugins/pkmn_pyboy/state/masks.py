@@ -1,4 +1,4 @@
-"""Action masks as arrays, by the :mod:`rules <pkmn_pyboy.environments.mask_rules>`, with fast look-up."""
+"""Action masks as arrays, by the :mod:`rules <pkmn_pyboy.state.mask_rules>`, with fast look-up."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_pyboy.environments.mask_rules import MASK_RULES, MaskRule, allowed_actions
 from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.state.mask_rules import MASK_RULES, MaskRule, allowed_actions
 from pkmncli.api import Action
 
 ACTION_COUNT = len(Action)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
+from pkmn_pyboy.profile.memory_map import MemoryMap
+from pkmn_pyboy.profile.milestone_schema import ErrandFile, EvidenceFile, GoalFile, MilestonesFile
+from pkmn_pyboy.profile.milestones import Evidence, Foe, LockedRooms, Milestone, Requirements
 from pkmn_pyboy.profile.model import FieldMove, Names, Radio
-from pkmn_pyboy.state.memory_map import MemoryMap
-from pkmn_pyboy.story.model import Evidence, Foe, LockedRooms, Milestone, Requirements
-from pkmn_pyboy.story.schema import ErrandFile, EvidenceFile, GoalFile, MilestonesFile
-from pkmn_pyboy.story.targets import build_target
+from pkmn_pyboy.profile.target_loading import build_target
 from pkmncli.errors import EnvironmentSetupError
 
 _BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
