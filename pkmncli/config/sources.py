@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api.data_text import parse_json, parse_toml
+from pkmncli.api.data_text import parse_json, parse_toml, read_given_text
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.option import option_name
 from pkmncli.config.run_file_end import is_cut_off
@@ -90,7 +90,7 @@ def from_file(path: Path) -> list[Given]:
         ConfigurationError: the file cannot be read, or its syntax is wrong.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_given_text(path)
     except FileNotFoundError:
         raise ConfigurationError(f"there is no configuration file {path}") from None
     except UnicodeDecodeError:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api.data_text import parse_toml
+from pkmncli.api.data_text import parse_toml, read_given_text
 from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
 from pkmncli.suggestions import did_you_mean
@@ -85,7 +85,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
         ConfigurationError: it cannot be read, or is not TOML.
     """
     try:
-        return parse_toml(path.read_text(encoding="utf-8-sig"))
+        return parse_toml(read_given_text(path))
     except FileNotFoundError:
         raise ConfigurationError(f"there is no {kind} file {path}") from None
     except OSError as error:
