@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Facts,
         Source,
     )
-    from pkmncli.api.environments import Context, Environment, MilestoneSplit, Pilot, Reward, Start
+    from pkmncli.api.environments import Context, DangerLevel, Environment, MilestoneSplit, Pilot, Reward, Start
     from pkmncli.api.language_models import (
         LLMBackend,
         LLMFailure,
@@ -47,6 +47,14 @@ if TYPE_CHECKING:
         Transitions,
         ValuingAlgorithm,
     )
+    from pkmncli.api.optional import (
+        OptionalAlgorithm,
+        OptionalEnvironment,
+        OptionalPilot,
+        OptionalReward,
+        OptionalSettings,
+        OptionalTracker,
+    )
     from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
     from pkmncli.api.runs import (
         Analyzer,
@@ -55,6 +63,7 @@ if TYPE_CHECKING:
         CountingStore,
         EpisodeSummary,
         ExportingStore,
+        Outcome,
         RunInfo,
         SourceStore,
         Store,
@@ -82,6 +91,7 @@ _HOMES = {
     "Consequence": "decisions",
     "Context": "environments",
     "CountingStore": "runs",
+    "DangerLevel": "environments",
     "Decision": "decisions",
     "Environment": "environments",
     "EpisodeSummary": "runs",
@@ -100,6 +110,13 @@ _HOMES = {
     "NAMES_ENCODER": "registration",
     "open_analyzer": "runs",
     "open_tables": "runs",
+    "OptionalAlgorithm": "optional",
+    "OptionalEnvironment": "optional",
+    "OptionalPilot": "optional",
+    "OptionalReward": "optional",
+    "OptionalSettings": "optional",
+    "OptionalTracker": "optional",
+    "Outcome": "runs",
     "parse_json": "data_text",
     "parse_toml": "data_text",
     "PhaseRole": "vocabulary",
@@ -156,6 +173,7 @@ __all__ = [
     "Consequence",
     "Context",
     "CountingStore",
+    "DangerLevel",
     "Decision",
     "Environment",
     "EpisodeSummary",
@@ -169,6 +187,13 @@ __all__ = [
     "LLMReply",
     "LLMRequest",
     "MilestoneSplit",
+    "OptionalAlgorithm",
+    "OptionalEnvironment",
+    "OptionalPilot",
+    "OptionalReward",
+    "OptionalSettings",
+    "OptionalTracker",
+    "Outcome",
     "PhaseRole",
     "Pilot",
     "Price",

@@ -6,12 +6,15 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
+Outcome = Literal["goal", "time-limit"]
+"""End of an episode: its goal was reached, or it was truncated."""
 
 DEFAULT_STORE = "duckdb"
 """Name of the store that trainings write their tables with."""
@@ -160,7 +163,7 @@ class EpisodeSummary:
     steps: int
     total_reward: float
     terminated: bool
-    outcome: str
+    outcome: Outcome
     llm_share: float
     milestone_steps: Mapping[str, int]
     first_step: int

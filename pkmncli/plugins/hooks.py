@@ -56,7 +56,7 @@ class HookManager(pluggy.PluginManager):
             options = self.parse_hookimpl_opts(implementation, attribute)
             if options is None:
                 if attribute in HOOK_NAMES and callable(getattr(implementation, attribute)):
-                    raise PluginError(f"{attribute} lacks the decorator @pkmncli.hookspecs.hookimpl")
+                    raise PluginError(f"{attribute} lacks the decorator @pkmncli.hookimpl")
                 continue
             hook_name = options.get("specname") or attribute
             if hook_name in HOOK_NAMES:

@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 from traceback import format_exception
 from typing import Any
 
+from pkmncli import hookimpl
 from pkmncli.api import RunInfo, Tracker
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import debug_enabled, one_line, say
-from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import Registration, Registry
 
 

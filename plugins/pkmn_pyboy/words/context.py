@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pkmn_pyboy.environments.mask_rules import allowed_actions
 from pkmn_pyboy.state.game_state import Battler, GameState, PartyMember
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pkmn_pyboy.environment import PokemonEnvironment
     from pkmn_pyboy.profile.model import Names
     from pkmn_pyboy.state.details import BattleDetails
+    from pkmncli.api import DangerLevel
 
 _IDLE_STEPS_SHOWN = 30
 """Steps without progress before the status line mentions it."""
@@ -132,7 +133,7 @@ def describe(environment: PokemonEnvironment, since: Snapshot | None) -> Context
         context_summary=" ".join(sentences),
         action_suggestions=(_presses(state), *analysis.suggestions),
         text_map=environment.text_map(),
-        danger=analysis.danger.name.lower(),
+        danger=cast("DangerLevel", analysis.danger.name.lower()),
         changes=analysis.changes.words(),
         milestones=environment.milestone_splits(),
     )
