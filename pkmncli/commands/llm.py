@@ -1,4 +1,4 @@
-"""`pkmn llm`: asks a language model by hand, and lists the models of a backend."""
+"""Command `pkmn llm`: ask a language model by hand, or list the models of a backend."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ from pkmncli.training.assembly import worker_spec
 from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 
+_MODEL, _SITUATION, _OUTPUT, _SETTINGS = "Language model", "Situation", "Output", "Settings"
+
+
 llm = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
@@ -33,33 +36,60 @@ llm = typer.Typer(
 
 @llm.command()
 def ask(
-    llm: Annotated[str | None, typer.Option(help="Language model backend.")] = None,
+    llm: Annotated[str | None, typer.Option(help="Language model backend.", rich_help_panel=_MODEL)] = None,
     *,
-    llm_model: Annotated[str | None, typer.Option(help="Language model. [default: the backend's choice]")] = None,
+    llm_model: Annotated[
+        str | None, typer.Option(help="Language model. [default: the backend's choice]", rich_help_panel=_MODEL)
+    ] = None,
     state: Annotated[
-        Path | None, typer.Option(readable=False, help="Saved state to ask about. [default: the game's start]")
+        Path | None,
+        typer.Option(
+            readable=False, help="Saved state to ask about. [default: the game's start]", rich_help_panel=_SITUATION
+        ),
     ] = None,
     rom: Annotated[
-        Path | None, typer.Option(readable=False, help="Cartridge image. [default: the bundled game]")
+        Path | None,
+        typer.Option(readable=False, help="Cartridge image. [default: the bundled game]", rich_help_panel=_SITUATION),
     ] = None,
-    game: Annotated[str | None, typer.Option(help="Game profile. [default: told by the image]")] = None,
-    llm_prompt: Annotated[Path | None, typer.Option(help="Prompt template of your own.")] = None,
-    llm_vision: Annotated[bool, typer.Option("--llm-vision", help="Send the screen to a model that sees.")] = False,
-    llm_timeout_s: Annotated[float | None, typer.Option(help="Seconds to wait for the answer. [default: 30]")] = None,
-    llm_load_timeout_s: Annotated[
-        float | None, typer.Option(help="Seconds to wait while the model loads. [default: ten times --llm-timeout-s]")
+    game: Annotated[
+        str | None, typer.Option(help="Game profile. [default: the game of the image]", rich_help_panel=_SITUATION)
     ] = None,
-    llm_temperature: Annotated[float | None, typer.Option(help="How freely it answers. [default: 0]")] = None,
-    llm_reply_tokens: Annotated[int | None, typer.Option(help="Longest reply, in tokens. [default: 300]")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed, as that of a training. [default: 0]")] = None,
-    prompt_only: Annotated[
-        bool, typer.Option("--prompt-only", help="Show what would be asked, and ask nobody.")
+    llm_prompt: Annotated[
+        Path | None, typer.Option(help="Your own prompt template, a TOML file.", rich_help_panel=_MODEL)
+    ] = None,
+    llm_vision: Annotated[
+        bool, typer.Option("--llm-vision", help="Send the screen to a model that sees.", rich_help_panel=_MODEL)
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print prompt, reply and advice as JSON.")] = False,
-    config: Annotated[Path | None, typer.Option(help="Settings file, TOML or JSON.")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.")] = None,
+    llm_timeout_s: Annotated[
+        float | None, typer.Option(help="Seconds to wait for the answer. [default: 30]", rich_help_panel=_MODEL)
+    ] = None,
+    llm_load_timeout_s: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds to wait while the model loads. [default: ten times --llm-timeout-s]", rich_help_panel=_MODEL
+        ),
+    ] = None,
+    llm_temperature: Annotated[
+        float | None, typer.Option(help="Randomness of the answer. [default: 0]", rich_help_panel=_MODEL)
+    ] = None,
+    llm_reply_tokens: Annotated[
+        int | None, typer.Option(help="Longest reply, in tokens. [default: 300]", rich_help_panel=_MODEL)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed, as in a training. [default: 0]", rich_help_panel=_SITUATION)
+    ] = None,
+    prompt_only: Annotated[
+        bool, typer.Option("--prompt-only", help="Show the prompt without sending it.", rich_help_panel=_OUTPUT)
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print prompt, reply and advice as JSON.", rich_help_panel=_OUTPUT)
+    ] = False,
+    config: Annotated[Path | None, typer.Option(help="Settings file, TOML or JSON.", rich_help_panel=_SETTINGS)] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.", rich_help_panel=_SETTINGS)
+    ] = None,
 ) -> None:
-    """Send one question about a state of the game, and show prompt, reply and what is made of it."""
+    """Send one question about a state of the game, and show prompt, reply and the advice read from it."""
     registry = get_registry()
     options = {
         "llm": llm,

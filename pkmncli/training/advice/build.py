@@ -12,7 +12,7 @@ import platformdirs
 
 from pkmncli.api import LLMBackend, Price, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
-from pkmncli.config.train_settings import price_of_text
+from pkmncli.config.setting_types import price_of_text
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.hybrid.arbiter import AgentMode

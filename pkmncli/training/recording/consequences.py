@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pkmncli.api import Consequence, Facts, PhaseRole
 
@@ -26,7 +27,7 @@ class ConsequenceWatcher:
 
     def begin(self, facts: Facts) -> None:
         """An episode begins."""
-        self.load([])
+        self.load_state_dict({"tiles": ()})
         self._note(facts)
 
     def look(self, before: Facts, after: Facts) -> int:
@@ -59,11 +60,11 @@ class ConsequenceWatcher:
         self._maps.add(facts.map_id)
         return True
 
-    def save(self) -> list[int]:
-        """The tiles of the running episode, as numbers."""
-        return sorted(self._tiles)
+    def state_dict(self) -> dict[str, Any]:
+        """Return the tiles of the running episode, as numbers."""
+        return {"tiles": sorted(self._tiles)}
 
-    def load(self, tiles: Iterable[int]) -> None:
-        """Goes on with these tiles."""
-        self._tiles = set(tiles)
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`."""
+        self._tiles = set(state["tiles"])
         self._maps = {tile >> 16 for tile in self._tiles}

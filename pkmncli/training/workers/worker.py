@@ -112,14 +112,14 @@ class Worker:
                 "advice": None if self.advice is None else asdict(self.advice),
                 "advice_steps_left": self.advice_steps_left,
             }
-        tiles = tuple(self.consequences.save())
+        tiles = tuple(self.consequences.state_dict()["tiles"])
         return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot, tiles)
 
     def load(self, state: WorkerState, slot: int) -> None:
         """Goes on from a saved state."""
         self.environment.load_state(state.environment)
         self.episode, self.step_in_episode = state.episode, state.step
-        self.consequences.load(state.tiles)
+        self.consequences.load_state_dict({"tiles": state.tiles})
         if self.pilot is not None and state.pilot is not None:
             self.pilot.load_state(state.pilot["memory"])
             self.proposal = Decision(*state.pilot["proposal"])

@@ -27,6 +27,9 @@ from pkmncli.errors import EmulatorError, EnvironmentSetupError
 VIEWED_STEPS = 600
 """Steps that are drawn after a view, if they would not be; a viewer asks again before they are over."""
 
+_EVERY_ACTION = np.ones(len(ACTION_NAMES.names), np.int8)
+_EVERY_ACTION.setflags(write=False)
+
 
 class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
     """Emulated game whose steps are presses of one length.
@@ -94,8 +97,6 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
             speed=settings.emulation_speed,
             cartridge_ram=None if self._battery_save is None else self._battery_save.ram,
         )
-        self.mask: NDArray[np.int8] = np.ones(len(Action), np.int8)
-        """(9,) int8, 1 = allowed now. Shared: do not change it."""
         self.steps = 0
         """Steps of this episode."""
         self.frames = 0
@@ -110,6 +111,11 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         }
         """Values that a recorded press depends on, by name."""
         self._running = self.closed = False
+
+    @property
+    def mask(self) -> NDArray[np.int8]:
+        """(9,) int8, 1 = allowed now; all are. Shared and read-only."""
+        return _EVERY_ACTION
 
     # Gymnasium ----------------------------------------------------------------------------------------------
 

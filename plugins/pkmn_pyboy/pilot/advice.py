@@ -10,7 +10,7 @@ from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmncli.api import Action, Advice, Argument, Decision, Skill
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 GO_TO, TALK_TO, FIGHT, HEAL, CATCH, FLEE = "go_to", "talk_to", "fight", "heal", "catch", "flee"
 _MAP, _X, _Y = Argument("map"), Argument("x", bounds=(0, 255)), Argument("y", bounds=(0, 255))
@@ -54,11 +54,11 @@ class AdviceFollower:
     when it began). Goals and battle plans are chosen by it; this class notices when it is finished.
 
     Args:
-        environment: the game.
+        game: the running game.
     """
 
-    def __init__(self, environment: PokemonEnvironment) -> None:
-        self._environment = environment
+    def __init__(self, game: Game) -> None:
+        self._game = game
         self._advice: Advice | None = None
 
     def reset(self) -> None:
@@ -79,7 +79,7 @@ class AdviceFollower:
         presses = _presses(advice)
         while memory.advice_done < len(presses):
             action = presses[memory.advice_done]
-            if self._environment.mask[action]:
+            if self._game.mask[action]:
                 memory.advice_pending = True
                 words = (advice.reason or advice.goal)[:_REASON_CHARACTERS]
                 last = memory.advice_done == len(presses) - 1
@@ -96,7 +96,7 @@ class AdviceFollower:
         return not memory.wish and memory.advice_done >= len(_presses(advice))
 
     def _take_in(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> None:
-        if memory.advice_pending and self._environment.pressed == memory.proposed:
+        if memory.advice_pending and self._game.pressed == memory.proposed:
             memory.advice_done += 1
         memory.advice_pending = False
         if advice is None:
@@ -145,7 +145,7 @@ class AdviceFollower:
         return self._map_id(arguments.get("map")), numbers[0], numbers[1]
 
     def _map_id(self, named: Any) -> int:
-        maps = self._environment.profile.names.maps
+        maps = self._game.profile.names.maps
         if isinstance(named, int) and not isinstance(named, bool):
             return named if named in maps else -1
         if not isinstance(named, str):

@@ -57,6 +57,6 @@ def test_where_an_episode_has_been_is_saved() -> None:
     found, there = watcher(), HERE._replace(x=5)
     found.look(HERE, there)
     other = ConsequenceWatcher(ROLES)
-    other.load(found.save())
+    other.load_state_dict(found.state_dict())
     assert other.look(HERE, there) == Consequence.NOTHING
     assert other.look(there, there._replace(x=6)) == Consequence.NEW_TILE
