@@ -1,4 +1,4 @@
-"""What a plugin author sees: the contracts between the core and its plugins, and the data that crosses them.
+"""Contracts between the core and its plugins, and the data that crosses them.
 
 Nothing is imported before it is asked for, so that a plugin's registration module may import it freely.
 A contract is a :class:`typing.Protocol`: a class satisfies it by having the methods, without inheriting.
@@ -150,7 +150,7 @@ _HOMES = {
     "Transitions": "learning",
     "ValuingAlgorithm": "learning",
 }
-"""The module of each name."""
+"""Module of each name."""
 
 __all__ = [
     "API_VERSION",
@@ -228,7 +228,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Finds a name in its module on first use. Raises AttributeError for what there is not."""
+    """Return a name from its module, imported on first use. Raise AttributeError for an unknown name."""
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
