@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pkmncli.errors import TrainingError
-from pkmncli.training.action_values import ActionValues
+from pkmncli.training.checks import ActionValues
 
 
 class Valuing:

@@ -1,7 +1,8 @@
-"""What a learner thought of its actions, held against the contract before it is recorded."""
+"""Checks of what learners and environments return, before it is recorded."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ActionValues:
-    """Asks a learner for its values, if it has any; see :class:`pkmncli.api.ValuingAlgorithm`."""
+    """Values of a learner's actions, if it has any; see :class:`pkmncli.api.ValuingAlgorithm`."""
 
     def __init__(self, learner: Algorithm, num_envs: int, num_actions: int) -> None:
         self._learner = learner
@@ -24,7 +25,7 @@ class ActionValues:
         self._checked = False
 
     def latest(self) -> NDArray[np.float32] | None:
-        """What the latest act thought of every action, (num_envs, num_actions); nothing where it doesn't say.
+        """Return the values of the latest act, (num_envs, num_actions); None if the learner has none.
 
         Raises:
             TrainingError: the first values are no array of numbers of this shape.
@@ -48,4 +49,31 @@ class ActionValues:
         raise TrainingError(
             f"the learner {kind.__module__}.{kind.__qualname__} breaks its contract: action_values() must give floats "
             f"of shape {self._shape} or None, and gave {found}."
+        )
+
+
+class RewardCheck:
+    """Reports the first reward that is not finite. A learner refuses it; without a learner nothing else would notice.
+
+    Args:
+        part_names: names of the reward's parts.
+    """
+
+    def __init__(self, part_names: Sequence[str]) -> None:
+        self._part_names = part_names
+        self._reported = False
+
+    def problem(self, records: NDArray[Any]) -> str:
+        """Return the problem of the records of a step, (num_envs,), once; else an empty text."""
+        if self._reported or np.isfinite(records["reward"]).all():
+            return ""
+        self._reported = True
+        environment = int(np.flatnonzero(~np.isfinite(records["reward"]))[0])
+        record = records[environment]
+        parts = zip(self._part_names, record["reward_parts"], strict=False)
+        wrong = [name for name, part in parts if not np.isfinite(part)]
+        of = f", by its part {wrong[0]!r}" if wrong else ""
+        return (
+            f"The reward of environment {environment} is {record['reward']} at step {record['step']} of episode "
+            f"{record['episode']}{of}: it is recorded so, and sums and averages with it say nothing."
         )

@@ -1,4 +1,4 @@
-"""What each step of an episode led to: the states before and after it, and where the episode had been."""
+"""Consequence of each step: from the states before and after it, and the tiles of the episode so far."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class ConsequenceWatcher:
         self._maps: set[int] = set()
 
     def begin(self, facts: Facts) -> None:
-        """An episode begins."""
+        """Begin an episode."""
         self.load_state_dict({"tiles": ()})
         self._note(facts)
 
     def look(self, before: Facts, after: Facts) -> int:
-        """The most telling consequence of the step from one state to the next, as a number."""
+        """Return the most important consequence of the step between two states, as a number."""
         new_tile = new_map = False
         if after.x != before.x or after.y != before.y or after.map_id != before.map_id:
             new_map = after.map_id not in self._maps
@@ -52,7 +52,7 @@ class ConsequenceWatcher:
         return Consequence.NEW_TILE if new_tile else Consequence.NOTHING
 
     def _note(self, facts: Facts) -> bool:
-        """Enters the tile; says whether it was new."""
+        """Enter the tile. Returns whether it was new."""
         tile = facts.map_id << 16 | facts.x << 8 | facts.y
         if tile in self._tiles:
             return False

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkmncli.training.intervals import Interval, Progress
+from pkmncli.training.options import Interval, Progress
 
 INTERVALS = st.integers(1, 50)
 

@@ -1,14 +1,16 @@
-"""What a training measures of itself between two statuses: averages of the learner's metrics, times, speed."""
+"""Measurements between two statuses: averages of the learner's metrics, times, speed, memory."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from pkmncli.api import EpisodeSummary
-from pkmncli.training.display.status import Scene, Status, TrainerOptions
+from pkmncli.training.display.status import Scene, Status
+from pkmncli.training.options import TrainerOptions
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.journey import Journey
 
@@ -43,18 +45,18 @@ class Meters:
         self._since = (steps, since + seconds)
 
     def add(self, metrics: Mapping[str, float]) -> None:
-        """Takes in the learner's metrics of an update."""
+        """Take in the learner's metrics of an update."""
         for name, value in metrics.items():
             self._sums[name] += value
             self._counts[name] += 1
 
     def spend(self, **seconds: float) -> None:
-        """Takes in what time went into; a name's underscores stand for spaces."""
+        """Take in times by what they were spent on; underscores of a name become spaces."""
         for name, spent in seconds.items():
             self._seconds[name.replace("_", " ")] += spent
 
     def take(self, statistics: TrainingStatistics) -> dict[str, float]:
-        """The metrics since the last time; all begins anew."""
+        """Return the metrics since the last call, and start again."""
         averages = {f"learner/{name}": total / self._counts[name] for name, total in self._sums.items()}
         self._sums.clear()
         self._counts.clear()
@@ -79,7 +81,7 @@ class Meters:
         journey: Journey | None = None,
         metrics: Mapping[str, float] | None = None,
     ) -> Status:
-        """A status of now, with ``metrics`` of this moment. The learner's are the latest averages."""
+        """Return a status, with ``metrics`` of this moment. The learner's metrics are the latest averages."""
         shown = {**self._averages, **(metrics or {})}
         return Status(statistics, self._options, *self._latest(statistics), shown, scene, journey)
 
@@ -97,7 +99,7 @@ class Meters:
         return (statistics.steps - steps) / max(time.perf_counter() - since, 1e-9)
 
     def state_dict(self) -> dict[str, Any]:
-        """The averages under way, as plain values; times are not kept."""
+        """Return the current sums as plain values; times are not kept."""
         return {"sums": dict(self._sums), "counts": dict(self._counts)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -107,7 +109,7 @@ class Meters:
 
 
 def metrics_of(summary: EpisodeSummary, rewards: Mapping[str, float]) -> dict[str, float]:
-    """The metrics of an episode that has ended, with what each part of its reward earned."""
+    """Return the metrics of an episode that has ended, with the total of each part of its reward."""
     return {
         "episode/reward": summary.total_reward,
         "episode/length": summary.steps,
@@ -117,3 +119,13 @@ def metrics_of(summary: EpisodeSummary, rewards: Mapping[str, float]) -> dict[st
         **{f"milestone/{name}/step": step for name, step in summary.milestone_steps.items() if step},
         **{f"milestone/{name}/frame": frame for name, frame in summary.milestone_frames.items() if frame},
     }
+
+
+def peak_memory_bytes() -> int:
+    """Return the peak resident memory of this process in bytes, workers not included; 0 if unknown."""
+    if sys.platform == "win32":
+        return 0
+    import resource  # noqa: PLC0415 - not there on Windows
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # kilobytes everywhere else
