@@ -1,4 +1,4 @@
-"""Takes what a run holds out of it: tables as one file each, and the learner's policy with what it takes to run it."""
+"""Export of a run: tables as one file each, and the learner's policy with code that runs it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DESCRIPTION = "policy.json"
 EXAMPLE = "policy.py"
 
 READERS = {"csv": "read_csv", "parquet": "read_parquet"}
-"""The function of duckdb that reads each format."""
+"""Function of duckdb that reads each format."""
 
 
 def prepare_folder(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
-    """Makes the folder, and makes sure that none of these files is in it already.
+    """Make the folder, and check that none of these files exists in it.
 
     Raises:
-        ConfigurationError: one is, and must not be replaced.
+        ConfigurationError: one exists, and must not be replaced.
         RunError: the folder cannot be made.
     """
     there = [name for name in names if (folder / name).exists()]
@@ -40,7 +40,7 @@ def prepare_folder(folder: Path, names: Sequence[str], *, overwrite: bool) -> No
 
 
 def export_tables(store: Store, tables: Sequence[str], folder: Path, form: str) -> dict[str, int]:
-    """Writes tables, each to a file of its name. Returns how many rows each has.
+    """Write tables, each to a file of its name. Return the number of rows of each.
 
     Raises:
         ConfigurationError: the store cannot export.
@@ -53,7 +53,7 @@ def export_tables(store: Store, tables: Sequence[str], folder: Path, form: str) 
 
 
 def loading_line(tables: Sequence[str], folder: Path, form: str) -> str:
-    """A line of Python that loads exported tables."""
+    """Return a line of Python that loads exported tables."""
     path = glob.escape(str(folder.absolute()))
     return (
         f'import duckdb; tables = {{name: duckdb.{READERS[form]}({path!r} + f"/{{name}}.{form}", '
@@ -62,12 +62,12 @@ def loading_line(tables: Sequence[str], folder: Path, form: str) -> str:
 
 
 def export_policy(learner: Any, folder: Path, about: Mapping[str, Any]) -> None:
-    """Writes a learner's policy: its tensors, a description, and an example that loads both and acts.
+    """Write a learner's policy: its tensors, a description, and an example that loads both and acts.
 
     Args:
         learner: of any algorithm.
-        folder: where the files go.
-        about: what else the description says: run, game, names of actions, settings.
+        folder: folder of the files.
+        about: further description: run, game, names of actions, settings.
 
     Raises:
         ConfigurationError: the algorithm cannot export its policy.

@@ -1,4 +1,4 @@
-"""Runs the trainings of an experiment as processes, some at a time, and ends them in good order."""
+"""Parallel trainings of an experiment as processes, ended in good order."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from pkmncli.experiments.standing import ExperimentRun
 from pkmncli.training.interrupts import ENDS_WITH_INPUT
 
 LOGS = "logs"
-"""Folder of an experiment for what its trainings print."""
+"""Folder of an experiment for the output of its trainings."""
 
 STOPPING = "Stopping: the trainings are saved first. Ctrl-C again ends them at once."
-"""What a command says at the first Ctrl-C."""
+"""Message of a command at the first Ctrl-C."""
 
 LOOK_S = 0.1
-"""Time between two looks at the processes."""
+"""Seconds between two looks at the processes."""
 
 _STOP = signal.SIGINT if sys.platform != "win32" else signal.SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A training that ended: its exit code, and of one that failed the last thing that it said."""
+    """Ended training: its exit code, and the last output line of a failed one."""
 
     one: ExperimentRun
     exit_code: int
@@ -40,12 +40,11 @@ class Ended:
 
 
 class Trainings:
-    """The processes of trainings that go on. One that is left by an error ends them in good order first.
+    """Processes of running trainings. A context that is left by an error first ends them in good order.
 
-    Each is in a session of its own, since a terminal's Ctrl-C would reach it too, and a second one ends a training
-    without saving. It saves and stops when the pipe that is its standard input ends, with this process at the latest,
-    however that ends. What it prints goes to a log that it holds locked, so that a training that outlived whoever began
-    it can be told.
+    Each process has a separate session: otherwise a terminal's Ctrl-C would reach it too, and a second one ends a
+    training without saving. It saves and stops when the pipe at its standard input ends, at the latest with this
+    process, in whatever way that ends. It holds its log locked, which shows that a training has outlived its parent.
     """
 
     def __init__(self) -> None:
@@ -59,7 +58,7 @@ class Trainings:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
-        if kind is not None:  # whoever insists on ending does not leave trainings behind
+        if kind is not None:  # a second interruption leaves no training behind
             if not issubclass(kind, Exception):
                 self._asked.clear()
             self.interrupt()
@@ -68,7 +67,7 @@ class Trainings:
                 _close_input(process)
 
     def start(self, one: ExperimentRun) -> None:
-        """Begins a training, or goes on with it.
+        """Begin a training, or resume it.
 
         Raises:
             RunError: another process trains it, or its log cannot be written.
@@ -91,14 +90,14 @@ class Trainings:
         self._running[process] = one
 
     def interrupt(self, names: Container[str] | None = None) -> None:
-        """Asks trainings to save and stop: all of them, or those of some names. Each once: twice would not save."""
+        """Ask trainings to save and stop: all, or the named ones. Ask each only once: a second time would not save."""
         for process, one in self._running.items():
             if (names is None or one.name in names) and process not in self._asked and process.poll() is None:
                 self._asked.add(process)
                 process.send_signal(_STOP)
 
     def ended(self) -> list[Ended]:
-        """Those that have ended since it was asked last."""
+        """Return the trainings that have ended since the last call."""
         found = []
         for process in [process for process in self._running if process.poll() is not None]:
             one = self._running.pop(process)
@@ -119,9 +118,9 @@ def run_side_by_side(
     interrupted: Callable[[], bool],
     on_end: Callable[[Ended], None],
 ) -> None:
-    """Trains each run in a process of its own, ``processes`` at a time, until all have ended.
+    """Train each run in a separate process, ``processes`` at a time, until all have ended.
 
-    Once ``interrupted``, none begins any more, and those that run are asked to save and stop.
+    Once ``interrupted``, no training begins any more, and the running ones are asked to save and stop.
     """
     waiting, asked = deque(runs), False
     with Trainings() as trainings:
@@ -141,7 +140,7 @@ def run_side_by_side(
 
 
 def take_over(one: ExperimentRun) -> bool:
-    """Waits for a training that outlived whoever began it, which saves and stops. Returns whether there was one."""
+    """Wait for a training that has outlived its parent, which saves and stops. Return whether there was one."""
     log = log_of(one)
     if _is_free(log):
         return False
@@ -151,12 +150,12 @@ def take_over(one: ExperimentRun) -> bool:
 
 
 def log_of(one: ExperimentRun) -> Path:
-    """Where what a training prints goes."""
+    """Return the log file of a training's output."""
     return one.run.folder.parent / LOGS / f"{one.name}.txt"
 
 
 def _hold(file: IO[bytes]) -> bool:
-    """Locks an open file for all who inherit it. Returns whether it was free; on Windows it always is."""
+    """Lock an open file for all processes that inherit it. Return whether it was free; on Windows always True."""
     if sys.platform == "win32":
         return True
     import fcntl  # noqa: PLC0415 - Windows has none
@@ -176,6 +175,6 @@ def _is_free(log: Path) -> bool:
 
 
 def _last_line(log: Path) -> str:
-    """The last line that is not empty: what a training that fails says."""
+    """Return the last line that is not empty, the error of a failed training."""
     lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
