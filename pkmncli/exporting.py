@@ -1,4 +1,4 @@
-"""Export of a run: tables as one file each, and the learner's policy with code that runs it."""
+"""Takes what a run holds out of it: tables as one file each, and the learner's policy with what it takes to run it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DESCRIPTION = "policy.json"
 EXAMPLE = "policy.py"
 
 READERS = {"csv": "read_csv", "parquet": "read_parquet"}
-"""Function of duckdb that reads each format."""
+"""The function of duckdb that reads each format."""
 
 
 def prepare_folder(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
-    """Make the folder, and check that none of these files exists in it.
+    """Create the folder, and check that none of these files exists in it.
 
     Raises:
-        ConfigurationError: one exists, and must not be replaced.
+        ConfigurationError: one is, and must not be replaced.
         RunError: the folder cannot be made.
     """
     there = [name for name in names if (folder / name).exists()]
@@ -40,7 +40,7 @@ def prepare_folder(folder: Path, names: Sequence[str], *, overwrite: bool) -> No
 
 
 def export_tables(store: Store, tables: Sequence[str], folder: Path, form: str) -> dict[str, int]:
-    """Write tables, each to a file of its name. Return the number of rows of each.
+    """Write each table to a file of its name. Return the number of rows of each.
 
     Raises:
         ConfigurationError: the store cannot export.
@@ -66,8 +66,8 @@ def export_policy(learner: Any, folder: Path, about: Mapping[str, Any]) -> None:
 
     Args:
         learner: of any algorithm.
-        folder: folder of the files.
-        about: further description: run, game, names of actions, settings.
+        folder: where the files go.
+        about: further content of the description: run, game, names of actions, settings.
 
     Raises:
         ConfigurationError: the algorithm cannot export its policy.

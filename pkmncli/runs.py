@@ -12,7 +12,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from pkmncli.checkpoint_index import VERSIONS_FILE, Checkpoints
 from pkmncli.errors import RunError
 from pkmncli.outgoing_text import redact
 from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
+from pkmncli.suggestions import did_you_mean
 
 LAYOUT_VERSION = 1
 LONGEST_NAME = 255
@@ -376,8 +376,5 @@ def _latest(save_dir: Path) -> Run:
 
 def _no_such_run(which: str, save_dir: Path) -> str:
     names = [run.name for run in list_runs(save_dir)]
-    near = get_close_matches(which, names, n=1)
-    if near:
-        return f"no run '{which}' here or in {_absolute(save_dir)}; did you mean '{near[0]}'?"
     latest = f"; the latest is '{names[-1]}'" if names else ": it has no run yet; make one with 'pkmn train'"
-    return f"no run '{which}' here or in {_absolute(save_dir)}{latest}"
+    return f"no run '{which}' here or in {_absolute(save_dir)}{did_you_mean(which, names, latest, lead='; ')}"

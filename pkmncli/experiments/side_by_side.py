@@ -1,4 +1,4 @@
-"""Parallel trainings of an experiment as processes, ended in good order."""
+"""Runs the trainings of an experiment as processes, some at a time, and ends them in good order."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from pkmncli.experiments.standing import ExperimentRun
 from pkmncli.training.interrupts import ENDS_WITH_INPUT
 
 LOGS = "logs"
-"""Folder of an experiment for the output of its trainings."""
+"""Folder of an experiment for what its trainings print."""
 
 STOPPING = "Stopping: the trainings are saved first. Ctrl-C again ends them at once."
 """Message of a command at the first Ctrl-C."""
 
 LOOK_S = 0.1
-"""Seconds between two looks at the processes."""
+"""Time between two looks at the processes."""
 
 _STOP = signal.SIGINT if sys.platform != "win32" else signal.SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Ended training: its exit code, and the last output line of a failed one."""
+    """Ended training with its exit code; if it failed, with the last line that it printed."""
 
     one: ExperimentRun
     exit_code: int
@@ -40,11 +40,11 @@ class Ended:
 
 
 class Trainings:
-    """Processes of running trainings. A context that is left by an error first ends them in good order.
+    """Processes of running trainings; when the context is left by an error, they save and stop first.
 
-    Each process has a separate session: otherwise a terminal's Ctrl-C would reach it too, and a second one ends a
-    training without saving. It saves and stops when the pipe at its standard input ends, at the latest with this
-    process, in whatever way that ends. It holds its log locked, which shows that a training has outlived its parent.
+    Each has its own session: a terminal's Ctrl-C would reach it too, and a second Ctrl-C ends a training without
+    saving. It saves and stops when its standard input, a pipe, ends: with this process at the latest. Its output
+    goes to a log that it keeps locked, so that a training which outlived the process that began it can be recognised.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Trainings:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
-        if kind is not None:  # a second interruption leaves no training behind
+        if kind is not None:  # a second signal leaves no training behind
             if not issubclass(kind, Exception):
                 self._asked.clear()
             self.interrupt()
@@ -67,7 +67,7 @@ class Trainings:
                 _close_input(process)
 
     def start(self, one: ExperimentRun) -> None:
-        """Begin a training, or resume it.
+        """Begin or resume a training.
 
         Raises:
             RunError: another process trains it, or its log cannot be written.
@@ -90,14 +90,14 @@ class Trainings:
         self._running[process] = one
 
     def interrupt(self, names: Container[str] | None = None) -> None:
-        """Ask trainings to save and stop: all, or the named ones. Ask each only once: a second time would not save."""
+        """Asks trainings to save and stop: all of them, or those of some names. Each once: twice would not save."""
         for process, one in self._running.items():
             if (names is None or one.name in names) and process not in self._asked and process.poll() is None:
                 self._asked.add(process)
                 process.send_signal(_STOP)
 
     def ended(self) -> list[Ended]:
-        """Return the trainings that have ended since the last call."""
+        """Return the trainings that ended since the last call."""
         found = []
         for process in [process for process in self._running if process.poll() is not None]:
             one = self._running.pop(process)
@@ -118,9 +118,9 @@ def run_side_by_side(
     interrupted: Callable[[], bool],
     on_end: Callable[[Ended], None],
 ) -> None:
-    """Train each run in a separate process, ``processes`` at a time, until all have ended.
+    """Train each run in its own process, ``processes`` at a time, until all have ended.
 
-    Once ``interrupted``, no training begins any more, and the running ones are asked to save and stop.
+    Once ``interrupted``, no training begins any more, and running ones are asked to save and stop.
     """
     waiting, asked = deque(runs), False
     with Trainings() as trainings:
@@ -140,7 +140,7 @@ def run_side_by_side(
 
 
 def take_over(one: ExperimentRun) -> bool:
-    """Wait for a training that has outlived its parent, which saves and stops. Return whether there was one."""
+    """Wait for a training that outlived the process that began it. Return True if there was one."""
     log = log_of(one)
     if _is_free(log):
         return False
@@ -150,12 +150,12 @@ def take_over(one: ExperimentRun) -> bool:
 
 
 def log_of(one: ExperimentRun) -> Path:
-    """Return the log file of a training's output."""
+    """Return the file of a training's output."""
     return one.run.folder.parent / LOGS / f"{one.name}.txt"
 
 
 def _hold(file: IO[bytes]) -> bool:
-    """Lock an open file for all processes that inherit it. Return whether it was free; on Windows always True."""
+    """Lock an open file for all processes that inherit it. Return True if it was free; on Windows always."""
     if sys.platform == "win32":
         return True
     import fcntl  # noqa: PLC0415 - Windows has none
@@ -175,6 +175,6 @@ def _is_free(log: Path) -> bool:
 
 
 def _last_line(log: Path) -> str:
-    """Return the last line that is not empty, the error of a failed training."""
+    """Return the last line that is not empty: the error of a failed training."""
     lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")

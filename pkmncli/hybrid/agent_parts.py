@@ -38,7 +38,7 @@ def build_learner(settings: ResolvedSettings, arrays: Mapping[str, NDArray[Any]]
     train = settings.train
     registry = get_registry()
     registration = registry.get("algorithms", train.rl)
-    own = settings.plugin(train.rl) if registration.config is not None else None
+    own = settings.for_part(registration)
     learner: Algorithm = registration.load()(
         spaces.Dict({name: _space_of(name, array[0]) for name, array in arrays.items()}),
         spaces.Discrete(actions),
@@ -55,7 +55,7 @@ def build_learner(settings: ResolvedSettings, arrays: Mapping[str, NDArray[Any]]
 def build_pilot(settings: ResolvedSettings, env: Any) -> Pilot:
     """Return the pilot that the settings choose, for an environment of this process."""
     registration = get_registry().get("pilots", settings.train.pilot)
-    own = settings.plugin(settings.train.pilot) if registration.config is not None else None
+    own = settings.for_part(registration)
     pilot: Pilot = registration.load()(getattr(env, "unwrapped", env), own)
     return pilot
 

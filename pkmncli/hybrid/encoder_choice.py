@@ -50,7 +50,7 @@ def encoder_argument(settings: ResolvedSettings, registry: Registry, own: BaseMo
         "distribution": registration.distribution,
         "version": registration.version,
     }
-    chosen = settings.plugin(name) if registration.config is not None else None
+    chosen = settings.for_part(registration)
     return {"encoder": EncoderFactory(name, registration.load(), chosen, origin)}
 
 

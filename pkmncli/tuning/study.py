@@ -26,7 +26,7 @@ STUDY_FILE = "study.log"
 
 _ASKED, _FIGURES, _WHY, _STOPPED, _LEFT_OUT = "asked", "figures", "why", "stopped_at", "left_out"
 _DRAWS = 100
-"""Maximum samples to find a new combination."""
+"""Tries at a combination that was not there before."""
 _REDUCTION = 3
 """Successive halving keeps one in this many trials at a rung."""
 
@@ -82,7 +82,7 @@ class Trial:
         return kept.get(look)
 
     def leave_out(self) -> None:
-        """Mark it as a repeated trial, which does not count."""
+        """Record that it is no separate trial."""
         self._trial.set_user_attr(_LEFT_OUT, True)
 
     def keep(self, figures: list[float], why: str) -> None:
@@ -155,9 +155,9 @@ class Study:
         return [self._drawn(self._optuna.Trial(self._study, one._trial_id)) for one in running]
 
     def ask(self) -> Trial | None:
-        """Return a new trial, of a combination that no other trial has; None if all were tried.
+        """Return a new trial, of a combination that no other trial has; None where all were tried.
 
-        The sample depends on the sampler's seed, its number, and the trials that have ended.
+        What is drawn depends on the sampler's seed, its number, and the trials that have ended.
         """
         trials = self._study.get_trials(deepcopy=False)
         tried = {key_of(one.params) for one in trials if len(one.params) == len(self._plan.space)}
@@ -173,7 +173,7 @@ class Study:
         return None
 
     def _leave_out(self, trial: Trial, untried: list[dict[str, Value]] | None) -> None:
-        """End a trial with the combination of an earlier one; the next trial takes an untried one, if they are known.
+        """End a trial that has what another one had; the next one takes one of those that none has, if they are known.
 
         The same settings and seeds would be trained again, to the same figure.
         """
@@ -209,7 +209,7 @@ class Study:
 
     @property
     def repeated(self) -> list[int]:
-        """Return the numbers of the trials left out because their combination was a repetition."""
+        """Numbers of the trials that were left out, since they had drawn what another one had."""
         return [one.number for one in self._study.get_trials(deepcopy=False) if one.user_attrs.get(_LEFT_OUT)]
 
     def best(self) -> TrialResult | None:

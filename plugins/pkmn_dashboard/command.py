@@ -63,5 +63,7 @@ def dashboard(
         gate = Gate(token, (host,), port, proxies=proxies)
         server = PageServer(found.folder, listening, gate, may_control=not view_only)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like Ctrl-C
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(signal.SIGHUP, lambda *_: server.end())  # uvicorn knows nothing of hangups
         with contextlib.suppress(KeyboardInterrupt):
             server.run()
