@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HORIZON = 8
-"""Steps whose rewards a step is judged by, its own included; the same as in the analysis of decisions."""
+"""Steps of an episode over which the return and the outcome of a step are taken, its own included."""
 
 LEAST_STEPS = 8
 """Minimum number of a side's steps to judge it."""

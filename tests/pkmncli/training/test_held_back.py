@@ -12,10 +12,10 @@ import pytest
 from killed_training import train_until
 
 from pkmncli.api import Consequence, Source, Store
+from pkmncli.hybrid.outcomes import HORIZON
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
-from pkmncli.training.recording.decision_rows import HORIZON
 
 Rows = list[dict[str, Any]]
 

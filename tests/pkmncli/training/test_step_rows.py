@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from pkmncli.api import Coded
-from pkmncli.training.recording.decision_rows import HORIZON, StepRows, compare, judge
+from pkmncli.hybrid.outcomes import HORIZON
+from pkmncli.training.recording.decision_rows import StepRows, compare, judge
 from pkmncli.training.workers.shared_memory import RECORD_DTYPE
 
 NAMES = ["progress.milestone", "exploration.new_tile", "other"]
