@@ -12,7 +12,8 @@ def training_processes(process_id: int | None = None) -> list[psutil.Process]:
     found = []
     for process in psutil.Process(process_id).children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            forked = "forkserver" in " ".join(process.parent().cmdline())
+            parent = process.parent()
+            forked = parent is not None and "forkserver" in " ".join(parent.cmdline())
             if forked or "spawn_main" in " ".join(process.cmdline()):
                 found.append(process)
     return found
