@@ -15,8 +15,8 @@ from support.fault_server import MODEL, Behaviour, FaultServer, loading, never
 from support.faults import GOOD, KEY
 from support.variants import long_after
 
+from pkmncli import hookimpl
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
-from pkmncli.hookspecs import hookimpl
 
 Pkmn = Callable[..., Any]
 
