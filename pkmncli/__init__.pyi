@@ -1,8 +1,8 @@
 """What ``pkmncli`` offers by name, for type checkers; each is imported when it is asked for."""
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer as DecisionHistoryAnalyzer
-from pkmn_pyboy.environments.enhanced import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
-from pkmn_pyboy.story.planner import GoalOrientedPlanner as GoalOrientedPlanner
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner as GoalOrientedPlanner
 from pkmn_pyboy.words.analysis import GameStateAnalysis as GameStateAnalysis
 from pkmn_strategies.adaptive import AdaptiveStrategySystem as AdaptiveStrategySystem
 from pkmncli.api import StrategyType as StrategyType
