@@ -44,7 +44,7 @@ class BaseLLMManager(ABC):
 
     @abstractmethod
     def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
-        """Decides.
+        """Return an action for a situation.
 
         Args:
             context: the situation in words: goal, state, map, what happened, and what can be done.
@@ -68,11 +68,11 @@ class BaseLLMManager(ABC):
     # What makes it a backend ---------------------------------------------------------------------------------------
 
     def check(self) -> str:
-        """Says what answers. Override it to reach out, and raise ``LLMConnectionError`` where that fails."""
+        """Return a line that names the model. To connect, override it; raise LLMConnectionError on failure."""
         return f"Advice: {self.model or type(self).__name__}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """Asks :meth:`get_action`, and gives its action as advice of one press."""
+        """Return the action of :meth:`get_action` as advice of one action."""
         name = type(self).__name__
         try:
             action, metadata = call_within(lambda: self.get_action(request.prompt), request.timeout_s)
@@ -118,11 +118,11 @@ class BaseLLMManager(ABC):
         return [self.model] if self.model else []
 
     def close(self) -> None:  # noqa: B027 - nothing is held unless a subclass does
-        """Lets go of what is held."""
+        """Release what is held."""
 
 
 class LLMManager(BaseLLMManager):
-    """Asks a backend, and gives the first press of its advice.
+    """Manager that asks a backend, and returns the first action of its advice.
 
     Args:
         backend: of any plugin, as :meth:`named` builds one.
@@ -133,14 +133,14 @@ class LLMManager(BaseLLMManager):
     def __init__(self, backend: LLMBackend, *, timeout_s: float = 30.0, load_timeout_s: float | None = None) -> None:
         super().__init__(None, backend.model)
         self.choice: dict[str, Any] = {}
-        """The settings by which :meth:`named` chose the backend; empty for one that was handed over."""
+        """Settings by which :meth:`named` chose the backend; empty for a given backend."""
         self._backend = backend
         self._timeout_s = timeout_s
         self._loading = Loading(load_timeout_s)
 
     @classmethod
     def named(cls, llm: str | None = None, llm_model: str | None = None, **settings: Any) -> LLMManager:
-        """Builds the backend that a name, or a model's name, stands for.
+        """Return a manager of the backend with a name, or of the backend that serves a model.
 
         Args:
             llm: the backend's name.
@@ -164,7 +164,7 @@ class LLMManager(BaseLLMManager):
         return manager
 
     def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
-        """Asks for advice. What kept the model from giving any is in ``error``, with a confidence of 0."""
+        """Return the first action of the model's advice. Without advice, ``error`` says why."""
         form = self.reply_form()
         time_s = self._loading.time_for(self._timeout_s)
         try:
@@ -200,21 +200,21 @@ class LLMManager(BaseLLMManager):
         }
 
     def check(self) -> str:
-        """Reaches out once, and settles the model."""
+        """Connect once, and set the model."""
         line = self._backend.check()
         self.model = self._backend.model
         return line
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """The backend's own reply, with everything that it advises."""
+        """Return the backend's reply, with all of its advice."""
         return self._backend.complete(request)
 
     def models(self) -> list[str]:
-        """The backend's models."""
+        """Return the backend's models."""
         return self._backend.models()
 
     def close(self) -> None:
-        """Lets go of the backend."""
+        """Release the backend."""
         self._backend.close()
 
 

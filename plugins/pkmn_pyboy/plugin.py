@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
+from pkmncli import hookimpl
 from pkmncli.api import Register
-from pkmncli.hookspecs import hookimpl
 
 
 @hookimpl

@@ -7,13 +7,12 @@ import sys
 from typing import Any
 
 import pytest
-from llm_fakes import GOOD, FakeBackend, counsel_of
+from support.llm_fakes import GOOD, FakeBackend, counsel_of
 
 import pkmn_pyboy.plugin
 import pkmncli
-from pkmncli import BaseLLMManager, LLMManager
+from pkmncli import BaseLLMManager, LLMManager, hookimpl
 from pkmncli.api import Action, LLMFailure, LLMFault, LLMRequest
-from pkmncli.hookspecs import hookimpl
 from pkmncli.llm.replies import Reading
 
 REQUEST = LLMRequest("you advise", "what now?", timeout_s=60)

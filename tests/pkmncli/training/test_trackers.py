@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from killed_training import train_until
+from support.killed_training import train_until
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
+from pkmncli import hookimpl
 from pkmncli.errors import RunError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import get_registry
 from pkmncli.training import trainer
 from pkmncli.training.assembly import open_store
@@ -76,6 +76,7 @@ def test_tensorboard_shows_the_settings(pkmn: Callable[..., Any], small_training
     assert "settings/text_summary" in metadata
 
 
+@pytest.mark.long
 def test_a_resumed_training_leaves_no_point_twice(
     pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:
