@@ -1,8 +1,8 @@
 """Names of ``pkmncli``, for type checkers. At run time each is imported on first use."""
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer as DecisionHistoryAnalyzer
-from pkmn_pyboy.environments.enhanced import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
-from pkmn_pyboy.story.planner import GoalOrientedPlanner as GoalOrientedPlanner
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner as GoalOrientedPlanner
 from pkmn_pyboy.words.analysis import GameStateAnalysis as GameStateAnalysis
 from pkmn_strategies.adaptive import AdaptiveStrategySystem as AdaptiveStrategySystem
 from pkmncli.api import StrategyType as StrategyType
