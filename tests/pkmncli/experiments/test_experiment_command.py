@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from support.variants import long_after
 
 from pkmncli.runs import Run
 
@@ -77,7 +78,7 @@ def test_what_is_missing_is_trained_and_all_is_compared(
     assert lines["seed-0:"].startswith("[1/4] seed-0: finished before, 240 steps, reward ")
     assert ": 240 steps, reward " in lines["seed-1:"] and ": 240 steps, reward " in lines["seed-3:"]
     assert ": failed with exit code 5: " in lines["seed-2:"]
-    assert result.err.endswith("1 of 4 runs failed: seed-2. Given again, the command goes on with them.\n")
+    assert result.err.endswith("1 of 4 runs failed: seed-2. Give the command again to resume them.\n")
     assert "\ndqn         3 " in result.out, "the three that are finished are compared"
 
     assert done.summary_file.stat().st_mtime_ns == before
@@ -112,7 +113,7 @@ def assert_saved(runs: list[Run]) -> None:
         assert meta["step"] == run.read_summary()["total_steps"]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(("number", "code"), long_after(1, [(signal.SIGINT, 130), (signal.SIGHUP, 129)]))
 def test_a_signal_saves_all_trainings(
     number: signal.Signals, code: int, two_that_train: tuple[subprocess.Popen[str], list[Run]], pkmn: Pkmn
 ) -> None:
@@ -120,14 +121,14 @@ def test_a_signal_saves_all_trainings(
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == code, err
-    assert err.endswith("Interrupted, and saved. Give the command again to go on.\n")
+    assert err.endswith("Interrupted, and saved. Give the command again to resume.\n")
     assert out.count(": stopped, ") == 2
     assert_saved(runs)
     listed = pkmn("experiment", "it.toml", "--dry-run")
     assert listed.out.splitlines() == [f"begun     {run.folder}" for run in runs]
 
 
-@pytest.mark.parametrize("asked_before", [False, True])
+@pytest.mark.parametrize("asked_before", long_after(1, [False, True]))
 def test_its_trainings_save_and_stop_where_it_is_killed(
     asked_before: bool, two_that_train: tuple[subprocess.Popen[str], list[Run]]
 ) -> None:
