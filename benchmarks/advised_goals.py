@@ -28,12 +28,12 @@ from pkmn_pyboy.pilot.advice import SKILLS
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Phase
+from pkmncli.advice.build import build_backend
 from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.llm.prompts import PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA, read_reply
 from pkmncli.plugins import get_registry
-from pkmncli.training.advice.build import build_backend
 from pkmncli.training.evaluation.evaluation import wilson_interval
 
 PLAYERS = ("learner, model's goals", "learner, rules' goals", "pilot, model's goals", "pilot, rules' goals")

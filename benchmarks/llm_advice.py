@@ -25,12 +25,12 @@ from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.settings import EnvironmentSettings
+from pkmncli.advice.build import build_backend
 from pkmncli.api import Action, Advice, LLMBackend, LLMFailure, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.llm.prompts import PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA, MOST_PRESSES, Reading, read_reply
 from pkmncli.plugins import get_registry
-from pkmncli.training.advice.build import build_backend
 
 HORIZON = 30
 BETWEEN_STATES = 25

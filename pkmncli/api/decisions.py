@@ -142,6 +142,11 @@ class Advice:
     expires_after: int = 100
     """Steps after which the advice is out of date."""
 
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Advice:
+        """Return the advice whose fields ``dataclasses.asdict`` returned."""
+        return cls(**{**values, "presses": tuple(values["presses"])})
+
 
 class Decision(NamedTuple):
     """What a pilot would press, why, and how sure it is (0..1).

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pkmncli.advice.build import advice_seed, build_backend, build_counsel
 from pkmncli.api import Action, Advice, LLMRequest
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
 from pkmncli.diagnostics import say
@@ -17,9 +18,8 @@ from pkmncli.llm.counsel import Answer
 from pkmncli.llm.prompts import Prompt, PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA
 from pkmncli.plugins import Registry, get_registry
-from pkmncli.training.advice.build import advice_seed, build_backend, build_counsel
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 
 llm = typer.Typer(

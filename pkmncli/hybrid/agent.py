@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkmncli.advice.sides import SideShare
 from pkmncli.api import PILOT_ACTS, Action, Algorithm, Context, Decision, Pilot, Source, Strategy, Transitions
 from pkmncli.config import NONE, resolve_settings
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.agent_parts import batch_of_one, build_curriculum, build_learner, build_pilot
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
-from pkmncli.hybrid.sides import SideShare
 from pkmncli.llm.prompts import PromptTemplate, Question
 from pkmncli.plugins import get_registry
 

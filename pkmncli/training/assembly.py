@@ -12,8 +12,8 @@ from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.hybrid.encoder_choice import encoder_argument
+from pkmncli.seeds import Purpose, derive_seed
 from pkmncli.training.no_learner import NoLearner
-from pkmncli.training.seeds import Purpose, derive_seed
 from pkmncli.training.workers.spec import PartSpec, WorkerSpec, import_target
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pkmncli.advice.build import DeskBuilder, build_desk
 from pkmncli.api import Algorithm, RunInfo, Store
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
@@ -20,12 +21,11 @@ from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say, warn
 from pkmncli.errors import PkmnError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
-from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import Registry
 from pkmncli.run_lock import RunLock
 from pkmncli.runs import Run, check_run_name, create_run
+from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.standard_streams import Installed
-from pkmncli.training.advice.build import DeskBuilder, build_desk
 from pkmncli.training.assembly import (
     build_curriculum,
     build_learner,
@@ -40,6 +40,7 @@ from pkmncli.training.beginnings.episode_starts import EpisodeStarts
 from pkmncli.training.beginnings.given_starts import check_kept_starts, keep_given_starts, read_given_starts
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.beginnings.start_from import begin_from, find_starting_point, slug
+from pkmncli.training.beginnings.starts_curriculum import StartsCurriculum
 from pkmncli.training.checkpoints.files import Checkpoint, read_checkpoint, read_segments
 from pkmncli.training.checkpoints.retention import CheckpointKeeper, remove_leftovers
 from pkmncli.training.checkpoints.selection import newest_checkpoint, set_aside_after
@@ -62,7 +63,6 @@ from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.progression import Progression
 from pkmncli.training.run_guard import RunGuard
-from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.trainer import Trainer
 from pkmncli.training.workers.link import WorkerLostError
 from pkmncli.training.workers.pool import WorkerPool

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkmncli.advice.outcomes import side_outcomes
 from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Source, Store, Transitions
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
-from pkmncli.hybrid.outcomes import side_outcomes
+from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.action_values import ActionValues
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.checkpoints.files import Checkpoint
@@ -32,13 +33,12 @@ from pkmncli.training.recording.journey import FRAMES_A_SECOND
 from pkmncli.training.recording.journeys import Journeys
 from pkmncli.training.recording.meters import Meters, metrics_of
 from pkmncli.training.recording.recorder import Recorder
-from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.workers.press_log import PressLog
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pkmncli.training.advice.coordinator import AdviceDesk
+    from pkmncli.advice.coordinator import AdviceDesk
     from pkmncli.training.beginnings.episode_starts import EpisodeStarts
     from pkmncli.training.display.callbacks import Event
     from pkmncli.training.run_guard import RunGuard

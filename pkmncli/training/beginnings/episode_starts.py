@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.atomic_files import write_atomic, write_errors_explained
-from pkmncli.hybrid.starts_curriculum import StartsCurriculum
+from pkmncli.training.beginnings.starts_curriculum import StartsCurriculum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

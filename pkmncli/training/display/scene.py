@@ -10,7 +10,7 @@ from pkmncli.training.display.status import Scene
 if TYPE_CHECKING:
     import numpy as np
 
-    from pkmncli.training.advice.coordinator import AdviceDesk
+    from pkmncli.advice.coordinator import AdviceDesk
     from pkmncli.training.progression import Progression
 
 WHO = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "the rules", Source.LLM: "the LLM"}

@@ -10,8 +10,8 @@ from pkmncli.api import Algorithm, Source
 from pkmncli.config import ResolvedSettings
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.lazy_pool import LazyWorkerPool
 from pkmncli.training.workers.spec import WorkerSpec
 

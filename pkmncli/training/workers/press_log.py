@@ -62,11 +62,8 @@ class PressLog:
     @classmethod
     def from_state_dict(cls, state: Mapping[str, Any]) -> PressLog:
         """The log that :meth:`state_dict` described."""
-        given = [(int(steps), None if values is None else advice_from(values)) for steps, values in state["advice"]]
+        given = [
+            (int(steps), None if values is None else Advice.from_values(values)) for steps, values in state["advice"]
+        ]
         presses, sources = bytearray.fromhex(state["presses"]), bytearray.fromhex(state["sources"])
         return cls(presses, sources, given, int(state["described"]))
-
-
-def advice_from(values: Mapping[str, Any]) -> Advice:
-    """Advice from its plain values."""
-    return Advice(**{**values, "presses": tuple(values["presses"])})

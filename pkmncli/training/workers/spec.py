@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from pkmncli.seeds import Purpose
 from pkmncli.training.recording.journey import Standing
-from pkmncli.training.seeds import Purpose
 
 
 @dataclass(frozen=True, slots=True)

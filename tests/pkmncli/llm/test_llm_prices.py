@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from pkmncli.advice.build import build_counsel
 from pkmncli.api import Price
 from pkmncli.config import resolve_settings
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
 from pkmncli.testing.scripted import ScriptedBackend
-from pkmncli.training.advice.build import build_counsel
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from killed_training import train_until
 
+from pkmncli.advice.coordinator import HELD_BACK
 from pkmncli.api import LLMReply, LLMRequest, Source
 from pkmncli.runs import Run
 from pkmncli.testing.scripted import ScriptedBackend
-from pkmncli.training.advice.coordinator import HELD_BACK
 
 ADVICE = {"skill": "press", "map": None, "x": None, "y": None, "confidence": 0.8, "reason": "a test"}
 WALK = json.dumps(ADVICE | {"goal": "walk", "presses": ["right", "up", "up"]})

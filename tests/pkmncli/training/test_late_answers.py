@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from pkmncli.advice.coordinator import OUTDATED, AdviceDesk
 from pkmncli.api import LLMReply, LLMRequest, Source
 from pkmncli.testing.scripted import ScriptedBackend
-from pkmncli.training.advice.coordinator import OUTDATED, AdviceDesk
 
 LAG_STEPS, EPISODE_STEPS, STEPS = 60, 50, 1200
 WALK = json.dumps(

@@ -12,9 +12,9 @@ import pytest
 from fault_server import Behaviour, FaultServer, endless, half, hang_up, never, slowly_from_the_start
 from faults import GOOD, KEY, READINGS
 
+from pkmncli.advice import build as advice_parts
 from pkmncli.api import LLMFault, Source
 from pkmncli.llm.guard import Breaker
-from pkmncli.training.advice import build as advice_parts
 
 STEPS = 100
 ADVISED = ["--mode=llm-only", f"--steps={STEPS}", "--llm-interval=5", "--max-steps-per-episode=50", "--run-name=it"]

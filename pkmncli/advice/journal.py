@@ -13,7 +13,6 @@ from pkmncli.llm.advisor import Delivery
 from pkmncli.llm.counsel import LONGEST_REPLY
 from pkmncli.llm.replies import Reading
 from pkmncli.llm.usage import Usage
-from pkmncli.training.workers.press_log import advice_from
 
 _PARTED = "\n-----\n"
 
@@ -62,7 +61,7 @@ def advice_of(row: Mapping[str, Any]) -> Advice | None:
     """The advice of a row."""
     if not row["advice"]:
         return None
-    return advice_from(json.loads(row["advice"]))
+    return Advice.from_values(json.loads(row["advice"]))
 
 
 def count_again(row: Mapping[str, Any], usage: Usage) -> None:

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pkmncli.api import Action, Advice, LLMRequest, Source
-from pkmncli.hybrid.allowance import Allowance, Trail
-from pkmncli.hybrid.earlier_lessons import EarlierLessons
-from pkmncli.hybrid.events import Event, EventWatcher
-from pkmncli.hybrid.lessons import Lessons, Situation, deed_of
-from pkmncli.hybrid.sides import SideShare
+from pkmncli.advice.advised_environment import AdvisedEnvironment, OpenQuestion
+from pkmncli.advice.allowance import Allowance, Trail
+from pkmncli.advice.earlier_lessons import EarlierLessons
+from pkmncli.advice.journal import AdviceToRepeat, JournalEntry, advice_of, count_again
+from pkmncli.advice.latency import Timeliness
+from pkmncli.advice.lessons import Lessons, Situation, deed_of
+from pkmncli.advice.sides import SideShare
+from pkmncli.advice.triggers import Event, EventWatcher
+from pkmncli.api import Action, Advice, Context, LLMRequest, Source
 from pkmncli.llm.advisor import Advisor, Delivery
 from pkmncli.llm.prompts import PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA
-from pkmncli.training.advice.advised_environment import AdvisedEnvironment, OpenQuestion
-from pkmncli.training.advice.journal import AdviceToRepeat, JournalEntry, advice_of, count_again
-from pkmncli.training.advice.latency import Timeliness
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from pkmncli.training.workers.pool import WorkerPool
 
 OUTDATED = "it came too late"
 HELD_BACK = "it has always failed here"
@@ -36,6 +34,35 @@ _BETWEEN = frozenset({"moving", "transition"})
 _OVERTAKES_ALL = frozenset({Event.EPISODE, Event.GOAL, Event.STUCK})
 _OVERTAKES_PRESSES = frozenset(Event) - {Event.INTERVAL}
 """A skill goes on over maps and battles; presses were meant for the very situation."""
+
+
+class Environments(Protocol):
+    """Environments of a training, as far as advice needs them."""
+
+    @property
+    def num_envs(self) -> int:
+        """Number of environments."""
+
+    @property
+    def phase_names(self) -> Sequence[str]:
+        """Names of the phases, by number."""
+
+    @property
+    def milestone_names(self) -> Sequence[str]:
+        """Names of the milestones, in the game's order."""
+
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """Names of numbers by kind; ``maps`` has those of maps by id."""
+
+    def context(self, index: int) -> Context:
+        """Return the state of an environment in words."""
+
+    def picture(self, index: int) -> bytes:
+        """Return the screen of an environment as a PNG file."""
+
+    def advise(self, index: int, advice: Advice | None) -> None:
+        """Give advice to the pilot of an environment; None withdraws it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +100,7 @@ class AdviceDesk:
 
     def __init__(
         self,
-        pool: WorkerPool,
+        pool: Environments,
         advisor: Advisor,
         template: PromptTemplate,
         options: AdviceOptions,

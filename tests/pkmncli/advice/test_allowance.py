@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pkmncli.hybrid.allowance import FREE_STEPS, LEAST_RULE_STEPS, MOST_AFTERMATH, TURNING_BACK, Allowance, Trail
+from pkmncli.advice.allowance import FREE_STEPS, LEAST_RULE_STEPS, MOST_AFTERMATH, TURNING_BACK, Allowance, Trail
 
 SHARE = 0.05
 

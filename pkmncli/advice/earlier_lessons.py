@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pkmncli.advice.lessons import Situation
 from pkmncli.api.data_text import parse_json
 from pkmncli.errors import ConfigurationError
-from pkmncli.hybrid.lessons import Situation
 
 VERSION = 1
 """Version of the file format. Newer ones are refused."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from pkmncli.advice.lessons import LEAST_TRIES, RETRY_EVERY, Lessons, Situation, deed_of
 from pkmncli.api import Advice
-from pkmncli.hybrid.lessons import LEAST_TRIES, RETRY_EVERY, Lessons, Situation, deed_of
 
 HERE, THERE = Situation(0x201, 1, 0), Situation(0x202, 1, 0)
 

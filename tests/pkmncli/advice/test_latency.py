@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkmncli.training.advice.latency import Timeliness
+from pkmncli.advice.latency import Timeliness
 
 
 def judged(answers: int, outdated: int, lag_steps: float = 83.0) -> Timeliness:

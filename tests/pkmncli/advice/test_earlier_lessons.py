@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from pkmncli.advice.earlier_lessons import EarlierLessons
+from pkmncli.advice.lessons import Situation
 from pkmncli.errors import ConfigurationError
-from pkmncli.hybrid.earlier_lessons import EarlierLessons
-from pkmncli.hybrid.lessons import Situation
 
 
 def written(folder: Path, *contexts: dict[str, Any], audience: str = "prompt", version: int = 1) -> Path:

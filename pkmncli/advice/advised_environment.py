@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pkmncli.hybrid.allowance import Trail
-from pkmncli.hybrid.events import Event, EventWatcher
-from pkmncli.hybrid.lessons import Situation
+from pkmncli.advice.allowance import Trail
+from pkmncli.advice.lessons import Situation
+from pkmncli.advice.triggers import Event, EventWatcher
 
 KEPT_FAILURES = 5
 

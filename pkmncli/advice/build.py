@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
+from pkmncli.advice.coordinator import AdviceDesk, AdviceOptions, Environments
+from pkmncli.advice.earlier_lessons import EarlierLessons
+from pkmncli.advice.sides import SideShare
 from pkmncli.api import LLMBackend, Price, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.config.train_settings import price_of_text
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError, PkmnError
-from pkmncli.hybrid.arbiter import AgentMode
-from pkmncli.hybrid.earlier_lessons import EarlierLessons
-from pkmncli.hybrid.sides import SideShare
 from pkmncli.llm.advisor import Advisor
 from pkmncli.llm.cache import CacheUse, ReplyCache
 from pkmncli.llm.counsel import Counsel
@@ -25,12 +25,10 @@ from pkmncli.llm.guard import Breaker
 from pkmncli.llm.loading import LONGEST_S, Loading
 from pkmncli.llm.prompts import PromptTemplate
 from pkmncli.llm.usage import Usage, price_of
-from pkmncli.training.advice.coordinator import AdviceDesk, AdviceOptions
-from pkmncli.training.seeds import Purpose, derive_seed
+from pkmncli.seeds import Purpose, derive_seed
 
 if TYPE_CHECKING:
     from pkmncli.plugins import Registry
-    from pkmncli.training.workers.pool import WorkerPool
 
 CACHE_FILE = "llm-replies.sqlite"
 
@@ -136,14 +134,14 @@ def advice_seed(settings: ResolvedSettings) -> int:
 
 
 def build_desk(
-    settings: ResolvedSettings, registry: Registry, pool: WorkerPool, *, tell: Callable[[str], None]
+    settings: ResolvedSettings, registry: Registry, environments: Environments, *, tell: Callable[[str], None]
 ) -> DeskBuilder | None:
     """What builds the desk of a training, once there is a place for its journal; nothing without a model.
 
     Args:
         settings: the training's settings.
         registry: where names are looked up.
-        pool: the environments.
+        environments: of the training.
         tell: shows a line to people; called by any thread.
     """
     train = settings.train
@@ -156,13 +154,13 @@ def build_desk(
     waits = train.llm_wait or counsel.cache_use is CacheUse.ONLY
     advisor = Advisor(
         counsel,
-        pool.num_envs,
+        environments.num_envs,
         most_open=train.llm_max_open,
         waits=waits,
         patience_s=2 * counsel.backoff.attempts * train.llm_timeout_s + min(4 * train.llm_load_time_s, LONGEST_S) + 60,
     )
     # Alone, the model is followed wherever it has something to say; otherwise the strategy shares.
-    share = 1.0 if AgentMode(train.mode) is AgentMode.LLM_ONLY else StrategyType(train.initial_strategy).llm_share
+    share = 1.0 if train.mode == "llm-only" else StrategyType(train.initial_strategy).llm_share
     options = AdviceOptions(
         interval=train.llm_interval,
         prompt_tokens=train.max_context_length,
@@ -177,6 +175,6 @@ def build_desk(
     )
 
     def build(record: Callable[[Mapping[str, Any]], None]) -> AdviceDesk:
-        return AdviceDesk(pool, advisor, template, options, SideShare(share), record=record, report=tell)
+        return AdviceDesk(environments, advisor, template, options, SideShare(share), record=record, report=tell)
 
     return build
