@@ -1,4 +1,4 @@
-"""Whether a language model answers in time, and what to do when it doesn't."""
+"""Latency of answers: how many steps an answer takes, and a message if most come too late."""
 
 from __future__ import annotations
 
@@ -6,36 +6,38 @@ import math
 from dataclasses import dataclass
 
 ENOUGH_ANSWERS = 10
-"""Answers after which it is judged; also how far back their average reaches."""
+"""Answers after which latency is judged, and over which it is averaged."""
 
 FEW_ANSWERS = 3
-"""Answers that are enough where every one was too late."""
+"""Answers that are enough if all were too late."""
 
 _SHORT_LAG = 8
 
 
 @dataclass(slots=True)
-class Timeliness:
-    """How many steps go by while a question is answered, and how many answers come too late for their situation."""
+class AnswerLatency:
+    """Steps of an environment while a question is answered, and answers that came too late."""
 
     answers: int = 0
     outdated: int = 0
+    """Answers that came too late for their situation."""
     lag_steps: float = 0.0
     """Steps of an environment for one answer, on average over the latest."""
     told: bool = False
+    """True if :meth:`complaint` has returned its message."""
 
     def add(self, lag_steps: float) -> None:
-        """An answer came after so many steps of its environment."""
+        """Add an answer that took ``lag_steps`` steps of its environment."""
         self.answers += 1
         self.lag_steps += (lag_steps - self.lag_steps) / min(self.answers, ENOUGH_ANSWERS)
 
     @property
     def rounded_lag(self) -> int:
-        """The lag as prompts say it: few different numbers, so that prompts are alike; 0 where it is no matter."""
+        """Lag for a prompt: few different numbers, so that prompts are alike; 0 if it is too short to matter."""
         return 0 if self.lag_steps < _SHORT_LAG else 2 ** round(math.log2(self.lag_steps))
 
     def complaint(self) -> str:
-        """What to tell people, once, when most answers come too late; empty otherwise."""
+        """Return a message for people, once, when most answers come too late; empty otherwise."""
         most_late = self.answers >= ENOUGH_ANSWERS and 2 * self.outdated > self.answers
         all_late = self.answers >= FEW_ANSWERS and self.outdated == self.answers
         if self.told or not (most_late or all_late):
@@ -43,7 +45,7 @@ class Timeliness:
         self.told = True
         fitting = max(10, math.ceil(self.lag_steps / 10) * 10)
         return (
-            f"Most answers of the language model come too late ({self.outdated} of {self.answers}): in the time of one "
-            f"an environment takes about {self.lag_steps:.0f} steps. What fits: --llm-interval {fitting}, a faster "
-            "model, or --llm-wait, with which the game waits."
+            f"Most answers of the language model come too late ({self.outdated} of {self.answers}): an environment "
+            f"takes about {self.lag_steps:.0f} steps while one answer is computed. Try --llm-interval {fitting}, a "
+            "faster model, or --llm-wait, with which the game waits."
         )

@@ -1,109 +1,86 @@
-"""Lessons: results of the same advice in the same situation before, for the prompt and for what is followed."""
+"""Lessons for a prompt: results of the same advice before, in this run and in earlier ones.
+
+Lessons of earlier runs come from a file of `pkmn analyze-patterns --show advice --format json`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from pkmncli.api import Action, Advice
+from pkmncli.advice.worth import LEAST_TRIES, Results, Situation
+from pkmncli.api.data_text import parse_json
+from pkmncli.errors import ConfigurationError
 
-LEAST_TRIES = 3
-"""Tries after which a lesson is used."""
+VERSION = 1
+"""Version of the file format. Newer ones are refused."""
 
-RETRY_EVERY = 8
-"""Every n-th time, advice that has always failed is tried again, because the game may have changed."""
+_KNOWN = ("map", "phase", "battle", "opponent")
+"""Parts that identify a situation; lessons about anything finer, such as a tile, are ignored."""
 
-_TOLD = 3
-"""Maximum number of lessons of a kind in a prompt."""
+_MOST_OWN, _MOST_EARLIER = 3, 4
+"""Maximum number of lessons about a situation in a prompt: of a kind from this run, and from earlier runs."""
 
 
-class Situation(NamedTuple):
-    """Place of an advised action: map, phase, and in a battle the opponent and the kind, as in a step's record."""
+def lesson_lines(results: Mapping[str, Results]) -> list[str]:
+    """Return lessons of this run in words: advice that never brought a reward, then advice that brought most."""
+    known = [(key, one) for key, one in results.items() if one.tries >= LEAST_TRIES]
+    failed = sorted((pair for pair in known if not pair[1].wins), key=lambda pair: (-pair[1].tries, pair[0]))
+    worked = sorted(
+        (pair for pair in known if pair[1].wins), key=lambda pair: (-pair[1].reward / pair[1].tries, pair[0])
+    )
+    return [f"{key}: brought nothing here in {one.tries} tries" for key, one in failed[:_MOST_OWN]] + [
+        f"{key}: brought something here in {one.wins} of {one.tries} tries" for key, one in worked[:_MOST_OWN]
+    ]
 
-    map_id: int
-    phase: int
-    opponent: int
-    battle: int = 0
+
+class EarlierLessons:
+    """Lessons of an analysis for the language model, by situation."""
+
+    def __init__(self, lines: Sequence[tuple[Mapping[str, int], str]] = ()) -> None:
+        """Take pairs of a situation's known parts and the line for its prompt."""
+        self._lines = list(lines)
 
     @classmethod
-    def of(cls, record: Any) -> Situation:
-        """Return the situation that a step led to."""
-        battle = int(record["battle"])
-        return cls(int(record["next_map"]), int(record["next_phase"]), int(record["opponent"]) if battle else 0, battle)
+    def load(cls, path: Path) -> EarlierLessons:
+        """Read the file.
 
-
-@dataclass(slots=True)
-class _Tally:
-    """Tries of one piece of advice in a situation, and their results."""
-
-    tries: int = 0
-    wins: int = 0
-    reward: float = 0.0
-    held_back: int = 0
-    """Times that it was not tried because it had always failed."""
-
-    @property
-    def loses(self) -> bool:
-        return self.tries >= LEAST_TRIES and not self.wins
-
-
-class Lessons:
-    """Counts, by situation and piece of advice, of tries and of those followed by a reward.
-
-    Everything is counted in the order of the training's steps, so that a resumed run has the same lessons.
-    """
-
-    def __init__(self) -> None:
-        self._tallies: dict[Situation, dict[str, _Tally]] = {}
-
-    def add(self, situation: Situation, deed: str, reward: float) -> None:
-        """Add the result of advice: ``reward`` is the sum over its steps."""
-        tally = self._tallies.setdefault(situation, {}).setdefault(deed, _Tally())
-        tally.tries += 1
-        tally.wins += reward > 0
-        tally.reward += reward
-
-    def holds_back(self, situation: Situation, deed: str) -> bool:
-        """Return True if advice has always failed here; False every :data:`RETRY_EVERY`-th time, to try it again."""
-        tally = self._tallies.get(situation, {}).get(deed)
-        if tally is None or not tally.loses:
-            return False
-        tally.held_back += 1
-        return tally.held_back % RETRY_EVERY != 0
+        Raises:
+            ConfigurationError: it is missing, or is not such a file.
+        """
+        try:
+            content: Any = parse_json(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigurationError(f"The lessons {path} can't be read: {error.strerror}") from error
+        except ValueError as error:
+            raise ConfigurationError(f"The lessons {path} are not JSON: {error}. {_HOW}") from error
+        version = content.get("version") if isinstance(content, dict) else None
+        if not isinstance(version, int) or version > VERSION or not isinstance(content.get("advice"), list):
+            raise ConfigurationError(f"The lessons {path} are not advice of this version. {_HOW}")
+        return cls([line for one in content["advice"] if (line := _line(one)) is not None])
 
     def lines(self, situation: Situation) -> list[str]:
-        """Return the lessons about a situation in words: what never brought a reward, then what brought most."""
-        known = [
-            (deed, tally) for deed, tally in self._tallies.get(situation, {}).items() if tally.tries >= LEAST_TRIES
-        ]
-        failed = sorted((one for one in known if not one[1].wins), key=lambda one: (-one[1].tries, one[0]))
-        worked = sorted((one for one in known if one[1].wins), key=lambda one: (-one[1].reward / one[1].tries, one[0]))
-        return [f"{deed}: brought nothing here in {tally.tries} tries" for deed, tally in failed[:_TOLD]] + [
-            f"{deed}: brought something here in {tally.wins} of {tally.tries} tries" for deed, tally in worked[:_TOLD]
-        ]
-
-    def state_dict(self) -> list[list[Any]]:
-        """Return the state as plain values."""
-        return [
-            [*situation, deed, tally.tries, tally.wins, tally.reward, tally.held_back]
-            for situation, deeds in self._tallies.items()
-            for deed, tally in deeds.items()
+        """Return the lessons about a situation."""
+        here = {
+            "map": situation.map_id,
+            "phase": situation.phase,
+            "battle": situation.battle,
+            "opponent": situation.opponent,
+        }
+        return [text for parts, text in self._lines if all(here[part] == number for part, number in parts.items())][
+            :_MOST_EARLIER
         ]
 
-    def load_state_dict(self, state: list[list[Any]]) -> None:
-        """Resume from :meth:`state_dict`."""
-        self._tallies = {}
-        for row in state:
-            # Checkpoints of earlier versions have no kinds of battles.
-            parts = next(index for index, value in enumerate(row) if isinstance(value, str))
-            deed, *numbers = row[parts:]
-            self._tallies.setdefault(Situation(*row[:parts]), {})[deed] = _Tally(*numbers)
+
+_HOW = "Write them with: pkmn analyze-patterns RUN --show advice --format json > FILE"
 
 
-def deed_of(advice: Advice) -> str:
-    """Return a key for advice in words, equal for the same advice."""
-    if not advice.skill:
-        return "press " + ", ".join(Action(press).name.lower() for press in advice.presses)
-    arguments = advice.arguments
-    tile = f"({arguments['x']}, {arguments['y']})" if "x" in arguments and "y" in arguments else ""
-    return " ".join(part for part in (advice.skill.replace("_", " "), str(arguments.get("map", "")), tile) if part)
+def _line(entry: Any) -> tuple[dict[str, int], str] | None:
+    """Return a line for the prompt; None for an entry that is not for it, or is finer than a situation."""
+    if not isinstance(entry, dict) or entry.get("for") != "prompt" or not isinstance(entry.get("context"), dict):
+        return None
+    parts = {key: number for key, number in entry["context"].items() if isinstance(number, int)}
+    if not parts or not set(parts) <= set(_KNOWN):
+        return None
+    return parts, f"{entry.get('text', '')} ({entry.get('evidence', '')})"

@@ -22,7 +22,7 @@ from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import EXIT_LLM, ConfigurationError, LLMConnectionError, PkmnError, PluginError
-from pkmncli.llm.counsel import NO_THINKING, is_empty
+from pkmncli.llm.client import NO_THINKING, is_empty
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir, open_run
 from pkmncli.seeds import Purpose

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmncli.advice.build import advice_seed, build_backend, build_counsel
+from pkmncli.advice.build import advice_seed, build_backend, build_client
 from pkmncli.api import Action, Advice, LLMRequest
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError, LLMConnectionError
-from pkmncli.llm.counsel import Answer
+from pkmncli.llm.client import Answer
 from pkmncli.llm.prompts import Prompt, PromptTemplate, Question
 from pkmncli.llm.replies import ADVICE_SCHEMA
 from pkmncli.plugins import Registry, get_registry
@@ -84,9 +84,9 @@ def ask(
     if prompt_only:
         typer.echo(json.dumps(asdict(prompt)) if as_json else f"{prompt.system}\n\n{prompt.text}")
         return
-    counsel = build_counsel(settings, registry, report=say, tell=say)
+    client = build_client(settings, registry, report=say, tell=say)
     try:
-        answer = counsel.ask(
+        answer = client.ask(
             LLMRequest(
                 system=prompt.system,
                 prompt=prompt.text,
@@ -99,7 +99,7 @@ def ask(
             )
         )
     finally:
-        counsel.close()
+        client.close()
     typer.echo(_as_json(prompt, answer) if as_json else _as_text(prompt, answer))
     if answer.fault is not None:
         raise LLMConnectionError(f"No answer: {answer.problem}")

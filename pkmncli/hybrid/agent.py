@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.advice.sides import SideShare
+from pkmncli.advice.policy import LLMShare
 from pkmncli.api import PILOT_ACTS, Action, Algorithm, Context, Decision, Pilot, Source, Strategy, Transitions
 from pkmncli.config import NONE, resolve_settings
 from pkmncli.diagnostics import say
@@ -92,7 +92,7 @@ class HybridAgent:
         self._actions = action_space_size
         self._pilot: Pilot | None = None if env is None else build_pilot(self.settings, env)
         self._context = getattr(env, "context", None)
-        self._sides = SideShare(1.0 if adaptive_strategy is None else adaptive_strategy.share)
+        self._share = LLMShare(1.0 if adaptive_strategy is None else adaptive_strategy.share)
         self._arbiter = Arbiter(self.mode, 1, self.settings.train.seed)
         self._curriculum = None if curriculum_config is None else build_curriculum(curriculum_config)
         if self._curriculum is not None:
@@ -180,13 +180,13 @@ class HybridAgent:
             by_rules = _of_pilot(self._pilot.act(None))
         due = self.llm_manager is not None and self._episode_steps % self.settings.train.llm_interval == 0
         self._episode_steps += 1
-        if due and self._sides.follows():
+        if due and self._share.follows():
             advised = self._ask(observation)
             if advised is not None and mask[advised.action]:
-                self._sides.count(llm=True)
+                self._share.count(llm=True)
                 return advised
         elif due:
-            self._sides.count(llm=False)
+            self._share.count(llm=False)
         return by_rules
 
     def _ask(self, observation: Mapping[str, Any]) -> AgentDecision | None:
@@ -275,7 +275,7 @@ class HybridAgent:
         self._rewards = [*self._rewards, reward][-WINDOW_EPISODES:]
         strategy = self.adaptive_strategy
         if strategy is not None:
-            self._sides.share = strategy.select(
+            self._share.share = strategy.select(
                 {
                     "episode_reward": reward,
                     "average_reward": fmean(self._rewards),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkmncli.advice.build import DeskBuilder, build_desk
+from pkmncli.advice.build import CoordinatorBuilder, build_coordinator
 from pkmncli.api import Algorithm, RunInfo, Store
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
@@ -134,7 +134,7 @@ class TrainingSession:
             started_from = self._begin_from_weights(pool, learner)
             pool.reset()  # a start state that does not fit is told before there is a run
             shown = self._show_demonstrations(pool, learner, interrupted)
-            desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
+            advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
             given = read_given_starts(self._settings)
             run = create_run(train.save_dir, slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked() as lock, log_to(run, train.log_level):
@@ -142,7 +142,7 @@ class TrainingSession:
                 self._settings = _settled(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 begun = _Begun(shown, started_from)
-                return self._train(run, lock, pool, learner, options, begun, desk, interrupted)
+                return self._train(run, lock, pool, learner, options, begun, advice, interrupted)
 
     def go_on(self, run: Run, at: str = LATEST) -> Outcome:
         """Goes on with a run from its newest checkpoint that is whole, or from an earlier one: later ones go aside.
@@ -169,8 +169,8 @@ class TrainingSession:
                 self._mend_names(run, pool)
                 options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
                 learner = self._learner(pool, options)
-                desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
-                return self._train(run, lock, pool, learner, options, checkpoint, desk, interrupted)
+                advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
+                return self._train(run, lock, pool, learner, options, checkpoint, advice, interrupted)
 
     @staticmethod
     def _mend_names(run: Run, pool: WorkerPool) -> None:
@@ -233,7 +233,7 @@ class TrainingSession:
         learner: Algorithm,
         options: TrainerOptions,
         begun: Path | _Begun,
-        desk: DeskBuilder | None,
+        advice: CoordinatorBuilder | None,
         interrupted: InterruptFlag,
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
@@ -258,7 +258,7 @@ class TrainingSession:
             observer=self._progress,
             start=train.init_state.stem if train.init_state is not None else "",
             starts=self._starts(run, pool),
-            advice=desk,
+            advice=advice,
             progression=progression,
             examine=examination.hold,
             fire=self._fire,

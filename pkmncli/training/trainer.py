@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.advice.outcomes import side_outcomes
+from pkmncli.advice.worth import side_outcomes
 from pkmncli.api import PILOT_ACTS, Algorithm, RunInfo, Segment, Source, Store, Transitions
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
@@ -38,7 +38,7 @@ from pkmncli.training.workers.press_log import PressLog
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pkmncli.advice.coordinator import AdviceDesk
+    from pkmncli.advice.coordinator import AdviceCoordinator
     from pkmncli.training.beginnings.episode_starts import EpisodeStarts
     from pkmncli.training.display.callbacks import Event
     from pkmncli.training.run_guard import RunGuard
@@ -64,7 +64,7 @@ class Trainer:
         observer: what shows the training.
         start: hash of the saved state in which every episode begins, empty for the game's own start.
         starts: lets some episodes begin where others got; all begin at ``start`` without.
-        advice: builds the desk that asks the language model, given what keeps its rows; nothing without a model.
+        advice: builds the coordinator of advice, given the function that takes its rows; None without a language model.
         progression: changes how much say each side has; nothing changes without.
         examine: evaluates the learner; called at every ``eval_interval`` and at the end.
         fire: tells a script's functions of an event: its name, how many episodes have ended, what there is to say.
@@ -86,7 +86,7 @@ class Trainer:
         observer: Observer,
         start: str = "",
         starts: EpisodeStarts | None = None,
-        advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk] | None = None,
+        advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceCoordinator] | None = None,
         progression: Progression | None = None,
         examine: Callable[[Algorithm], Mapping[str, Any]] | None = None,
         fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
@@ -369,11 +369,11 @@ class Trainer:
             self.statistics.elapsed_s += spent
 
     def _give_say(self) -> None:
-        """Arbiter and desk do what strategy and curriculum say."""
+        """Arbiter and advice do what strategy and curriculum say."""
         if self._progression.trust is not None:
             self._arbiter.trust = self._progression.trust
         if self._progression.share is not None and self._desk is not None:
-            self._desk.sides.share = self._progression.share
+            self._desk.set_share(self._progression.share)
 
     def ask_to_save(self, *, best: bool = False) -> None:
         """Has a checkpoint written when the step that is under way has ended, as the best where that is said."""

@@ -10,21 +10,23 @@ from pkmncli.training.display.status import Scene
 if TYPE_CHECKING:
     import numpy as np
 
-    from pkmncli.advice.coordinator import AdviceDesk
+    from pkmncli.advice.coordinator import AdviceCoordinator
     from pkmncli.training.progression import Progression
 
 WHO = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "the rules", Source.LLM: "the LLM"}
 """Who decides, in words."""
 
 
-def scene_of(game: str, goal: str | None, record: np.void, desk: AdviceDesk | None, progression: Progression) -> Scene:
+def scene_of(
+    game: str, goal: str | None, record: np.void, advice: AdviceCoordinator | None, progression: Progression
+) -> Scene:
     """The scene after a step.
 
     Args:
         game: where the game stands, in words.
         goal: the milestone that ends an episode.
         record: of the step.
-        desk: what asks the language model, if one is asked.
+        advice: the coordinator of advice; None without a language model.
         progression: who has how much say.
     """
     return Scene(
@@ -33,7 +35,7 @@ def scene_of(game: str, goal: str | None, record: np.void, desk: AdviceDesk | No
         action=Action(int(record["action"])).name.lower(),
         source=WHO[Source(int(record["source"]))],
         reason=record["reason"].decode(errors="ignore"),
-        advice="" if desk is None else desk.latest_advice,
+        advice="" if advice is None else advice.latest_advice,
         trust=progression.trust,
         strategy="" if progression.strategy is None else progression.strategy.name,
         share=progression.share or 0.0,

@@ -1,68 +1,94 @@
-"""Lessons: advice that always failed is held back and reported, successes are reported, and both survive a resume."""
+"""Lessons in prompts: results in this run, and those of earlier runs, whose file is refused in one line if wrong."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from pkmncli.advice.lessons import LEAST_TRIES, RETRY_EVERY, Lessons, Situation, deed_of
-from pkmncli.api import Advice
+import pytest
+
+from pkmncli.advice.lessons import EarlierLessons, lesson_lines
+from pkmncli.advice.worth import AdviceWorth, Situation
+from pkmncli.errors import ConfigurationError
 
 HERE, THERE = Situation(0x201, 1, 0), Situation(0x202, 1, 0)
 
 
-def learned(*rewards: float, deed: str = "press a") -> Lessons:
-    lessons = Lessons()
-    for reward in rewards:
-        lessons.add(HERE, deed, reward)
-    return lessons
-
-
-def test_what_always_failed_is_held_back_where_it_failed_and_tried_now_and_then() -> None:
-    lessons = learned(*[0.0] * LEAST_TRIES)
-    assert not lessons.holds_back(THERE, "press a")
-    assert not lessons.holds_back(HERE, "press b")
-    held = [lessons.holds_back(HERE, "press a") for _ in range(3 * RETRY_EVERY)]
-    assert held.count(False) == 3
-    assert held[0]
-
-
-def test_too_few_tries_or_one_success_hold_nothing_back() -> None:
-    assert not learned(*[0.0] * (LEAST_TRIES - 1)).holds_back(HERE, "press a")
-    assert not learned(*[0.0] * 20, 0.5).holds_back(HERE, "press a")
-
-
-def test_a_success_on_a_retry_ends_the_holding_back() -> None:
-    lessons = learned(0.0, 0.0, 0.0)
-    assert lessons.holds_back(HERE, "press a")
-    lessons.add(HERE, "press a", 1.0)
-    assert not any(lessons.holds_back(HERE, "press a") for _ in range(RETRY_EVERY))
-
-
-def test_lines_tell_of_both_kinds_and_of_nothing_that_is_not_known_yet() -> None:
-    lessons = learned(0.0, -1.0, 0.0, deed="fight")
+def test_lines_have_failures_and_successes_and_nothing_that_is_not_known_yet() -> None:
+    worth = AdviceWorth()
+    for reward in (0.0, -1.0, 0.0):
+        worth.add_result(HERE, "fight", reward)
     for reward in (2.0, 0.0, 1.0):
-        lessons.add(HERE, "go to Fern Trail", reward)
-    lessons.add(HERE, "heal", 9.0)
-    assert lessons.lines(HERE) == [
+        worth.add_result(HERE, "go to Fern Trail", reward)
+    worth.add_result(HERE, "heal", 9.0)
+    assert lesson_lines(worth.results(HERE)) == [
         "fight: brought nothing here in 3 tries",
         "go to Fern Trail: brought something here in 2 of 3 tries",
     ]
-    assert lessons.lines(THERE) == []
+    assert lesson_lines(worth.results(THERE)) == []
 
 
-def test_a_run_that_goes_on_has_the_same_lessons() -> None:
-    lessons = learned(0.0, 0.0, 0.0)
-    lessons.holds_back(HERE, "press a")
-    other = Lessons()
-    other.load_state_dict(json.loads(json.dumps(lessons.state_dict())))
-    for _ in range(RETRY_EVERY):
-        assert other.holds_back(HERE, "press a") == lessons.holds_back(HERE, "press a")
-    assert other.lines(HERE) == lessons.lines(HERE)
+def written(folder: Path, *contexts: dict[str, Any], audience: str = "prompt", version: int = 1) -> Path:
+    advice = [
+        {"for": audience, "context": context, "text": f"lesson {number}", "evidence": "5 tries"}
+        for number, context in enumerate(contexts)
+    ]
+    path = folder / "lessons.json"
+    path.write_text(json.dumps({"version": version, "advice": advice}), encoding="utf-8")
+    return path
 
 
-def test_the_same_advice_is_the_same_deed() -> None:
-    press = Advice("out", presses=(4, 4, 0), reason="one")
-    assert deed_of(press) == deed_of(Advice("elsewhere", presses=(4, 4, 0))) == "press up, up, a"
-    walk = Advice("out", skill="go_to", arguments={"map": "Fern Trail", "x": 3, "y": 5})
-    assert deed_of(walk) == "go to Fern Trail (3, 5)"
-    assert deed_of(Advice("win", skill="fight")) == "fight"
+def test_a_lesson_is_told_where_all_of_its_situation_holds(tmp_path: Path) -> None:
+    lessons = EarlierLessons.load(
+        written(
+            tmp_path,
+            {"map": 513, "map_name": "Fern Trail", "phase": 0, "battle": 0},
+            {"map": 513, "phase": 5, "battle": 2},
+            {"map": 513, "phase": 5, "battle": 1},
+            {"map": 513},
+            {"map": 513, "x": 3, "y": 4},
+        )
+    )
+    assert lessons.lines(Situation(513, 0, 0)) == ["lesson 0 (5 tries)", "lesson 3 (5 tries)"]
+    # A lesson about trainers need not hold for wild creatures.
+    assert lessons.lines(Situation(513, 5, 161, 2)) == ["lesson 1 (5 tries)", "lesson 3 (5 tries)"]
+    assert lessons.lines(Situation(513, 5, 161, 1)) == ["lesson 2 (5 tries)", "lesson 3 (5 tries)"]
+    assert lessons.lines(Situation(514, 0, 0)) == []
+
+
+def test_what_is_for_others_is_not_told(tmp_path: Path) -> None:
+    assert EarlierLessons.load(written(tmp_path, {"map": 1}, audience="pilot")).lines(Situation(1, 0, 0)) == []
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"version": 1}', '{"version": 2, "advice": []}', '{"advice": []}'])
+def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "lessons.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="--show advice --format json"):
+        EarlierLessons.load(path)
+    with pytest.raises(ConfigurationError, match="can't be read"):
+        EarlierLessons.load(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize("given", ["there", "missing"])
+def test_a_training_tells_them_in_its_prompts(
+    pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path, given: str
+) -> None:
+    script = tmp_path / "script.toml"
+    script.write_text('[[reply]]\ntext = \'{"skill": "press", "presses": ["none"], "confidence": 0.5}\'\n')
+    path = written(tmp_path, {"battle": 0}) if given == "there" else tmp_path / "missing.json"
+    options = ["--llm=scripted", f"--set=scripted.file={script}", "--llm-wait", "--llm-interval=5"]
+    done = pkmn("train", *small_training, *options, f"--lessons-file={path}", "--run-name=told")
+    if given == "missing":
+        assert done.code == 2
+        assert "can't be read" in done.err
+        return
+    assert done.code == 0
+    from pkmn_decisions.store.store import DuckDBStore  # noqa: PLC0415 - only this test reads a run
+
+    (folder,) = tmp_path.glob("**/told")
+    with DuckDBStore(folder) as store:
+        prompts = [row["prompt"] for row in store.read("advice")]
+    assert any("lesson 0 (5 tries)" in prompt for prompt in prompts)

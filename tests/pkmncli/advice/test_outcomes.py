@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pkmncli.advice.outcomes import HORIZON, side_outcomes
+from pkmncli.advice.worth import HORIZON, side_outcomes
 from pkmncli.api import Source
 
 

@@ -14,8 +14,8 @@ from faults import ADVICE, GOOD, KEY, BuildBackend
 from pkmn_openai.strict_schema import strict_schema
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
+from pkmncli.llm.budget import price_of
 from pkmncli.llm.replies import ADVICE_SCHEMA, read_reply
-from pkmncli.llm.usage import price_of
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 REQUEST = LLMRequest("you advise", "what now?", ADVICE_SCHEMA, max_tokens=77, temperature=0.25, seed=9, timeout_s=60)
