@@ -33,7 +33,7 @@ LEAST_TRIES = 3
 """Tries after which the results of advice in a situation are used."""
 
 HORIZON = 8
-"""Steps whose rewards a step of an episode is judged by, its own included; the same as in the analysis of decisions."""
+"""Steps of an episode over which the return and the outcome of a step are taken, its own included."""
 
 LEAST_STEPS = 8
 """Minimum number of a side's steps in an episode to judge it."""

@@ -11,11 +11,11 @@ import numpy as np
 
 from pkmncli.advice.policy import LLMShare
 from pkmncli.api import PILOT_ACTS, Action, Algorithm, Context, Decision, Pilot, Source, Strategy, Transitions
-from pkmncli.config import NONE, resolve_settings
+from pkmncli.config import DEFAULT_STEPS, NONE, resolve_settings
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
-from pkmncli.hybrid.agent_parts import batch_of_one, build_curriculum, build_learner, build_pilot
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
+from pkmncli.hybrid.build import build_curriculum, build_learner, build_pilot
 from pkmncli.llm.prompts import PromptTemplate, Question
 from pkmncli.plugins import get_registry
 
@@ -124,7 +124,7 @@ class HybridAgent:
             info: the environment's; not used.
         """
         advised = self._advised(observation)
-        self.last_decision = self._arbitrate(batch_of_one(observation), advised)
+        self.last_decision = self._arbitrate(_batch_of_one(observation), advised)
         return self.last_decision.action
 
     def update(
@@ -220,7 +220,7 @@ class HybridAgent:
         if self.settings.train.rl == NONE or (self.mode is AgentMode.LLM_ONLY and advised is not None):
             return advised or AgentDecision(int(Action.NONE), Source.RULE, 0.0, "no side has an action")
         if self.learner is None:
-            self.learner = build_learner(self.settings, arrays, self._actions)
+            self.learner = self._new_learner(arrays)
         actions, confidences, exploring = self.learner.act(arrays, explore=True)
         own = AgentDecision(
             int(actions[0]),
@@ -232,6 +232,21 @@ class HybridAgent:
             return own
         chosen, _ = self._arbiter.choose(actions, confidences, exploring, np.array([advised.confidence], np.float32))
         return advised if chosen[0] == PILOT_ACTS else own
+
+    def _new_learner(self, arrays: Mapping[str, NDArray[Any]]) -> Algorithm:
+        """Return the learner for observations such as ``arrays``, batch first."""
+        from gymnasium import spaces  # noqa: PLC0415 - a tenth of a second that only agents with a learner need
+
+        train = self.settings.train
+        return build_learner(
+            self.settings,
+            get_registry(),
+            spaces.Dict({name: _space_of(name, array[0]) for name, array in arrays.items()}),
+            spaces.Discrete(self._actions),
+            num_envs=1,
+            seed=train.seed,
+            total_steps=DEFAULT_STEPS if train.steps is None else train.steps,
+        )
 
     # Results ---------------------------------------------------------------------------------------------------------
 
@@ -248,12 +263,12 @@ class HybridAgent:
         assert learner is not None
         learner.observe(
             Transitions(
-                observations=batch_of_one(observation),
+                observations=_batch_of_one(observation),
                 actions=np.array([action], np.int64),
                 rewards=np.array([reward], np.float32),
                 terminated=np.array([done]),
                 truncated=np.array([False]),
-                next_observations=batch_of_one(next_observation),
+                next_observations=_batch_of_one(next_observation),
                 sources=np.array([source], np.uint8),
             )
         )
@@ -301,3 +316,15 @@ class HybridAgent:
 
 def _of_pilot(decision: Decision) -> AgentDecision:
     return AgentDecision(decision.action, Source.RULE, decision.confidence, decision.reason)
+
+
+def _batch_of_one(observation: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an observation, without its texts, as a learner takes them."""
+    return {name: np.asarray(part)[None] for name, part in observation.items() if not isinstance(part, Mapping)}
+
+
+def _space_of(name: str, array: NDArray[Any]) -> Any:
+    from gymnasium import spaces  # noqa: PLC0415 - as above
+
+    low, high = (0, 255) if array.dtype == np.uint8 else (0, 1) if name == "action_mask" else (-np.inf, np.inf)
+    return spaces.Box(low, high, array.shape, array.dtype.type)
