@@ -23,6 +23,7 @@ from learner_in_hand import LearnerInHand
 from pilot import badges_of, numbers
 from take_over import table
 
+from pkmn_pyboy.emulation.buttons import ACTION_NAMES
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.advice import SKILLS
 from pkmn_pyboy.pilot.pilot import RulesPilot
@@ -31,11 +32,12 @@ from pkmn_pyboy.state.game_state import Phase
 from pkmncli.advice.build import build_backend
 from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMRequest
 from pkmncli.config import resolve_settings
-from pkmncli.llm.prompts import PromptTemplate, Question
-from pkmncli.llm.replies import ADVICE_SCHEMA, read_reply
+from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
+from pkmncli.llm.replies import ReplyForm
 from pkmncli.plugins import get_registry
 from pkmncli.training.evaluation.evaluation import wilson_interval
 
+FORM = ReplyForm(SKILLS, ACTION_NAMES)
 PLAYERS = ("learner, model's goals", "learner, rules' goals", "pilot, model's goals", "pilot, rules' goals")
 EXPIRES_AFTER = 150
 """Steps after which a goal counts as not reached."""
@@ -72,20 +74,24 @@ class Counsellor:
             return False
         self._asked_at = self._began = environment.steps
         self._failed = self._over = False
-        prompt = self._template.fill(Question(environment.context()), PROMPT_TOKENS)
-        request = LLMRequest(prompt.system, prompt.text, ADVICE_SCHEMA, max_tokens=REPLY_TOKENS, timeout_s=TIMEOUT_S)
+        prompt = self._template.fill(
+            Question(environment.context(), form=FORM, game=game_in_words(environment.names)), PROMPT_TOKENS
+        )
+        request = LLMRequest(prompt.system, prompt.text, FORM.schema, max_tokens=REPLY_TOKENS, timeout_s=TIMEOUT_S)
         try:
             reply = self._backend.complete(request)
         except LLMFailure:
             return False
-        self.advice = read_reply(reply, expires_after=EXPIRES_AFTER, words_too=True).advice
+        self.advice = FORM.read(reply, expires_after=EXPIRES_AFTER, words_too=True).advice
         return self.advice is not None
 
     def note(self, pilot: RulesPilot, over: bool, steps: int) -> None:
         """Take in the guide's judgement of the goal in this state."""
         if self.advice is None:
             return
-        is_goal = self.advice.skill in SKILLS and (bool(pilot.memory.wish) or steps > self._began or not over)
+        is_goal = self.advice.skill in FORM.skill_names[1:] and (
+            bool(pilot.memory.wish) or steps > self._began or not over
+        )
         self._failed = self._failed or pilot.memory.wish_failed
         self.covered += is_goal
         late = steps - self._began >= EXPIRES_AFTER

@@ -21,17 +21,20 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from pkmn_pyboy.emulation.buttons import ACTION_NAMES
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.advice import SKILLS
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmncli.advice.build import build_backend
 from pkmncli.api import Action, Advice, LLMBackend, LLMFailure, LLMRequest
 from pkmncli.config import resolve_settings
-from pkmncli.llm.prompts import PromptTemplate, Question
-from pkmncli.llm.replies import ADVICE_SCHEMA, MOST_PRESSES, Reading, read_reply
+from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
+from pkmncli.llm.replies import MOST_PRESSES, Reading, ReplyForm
 from pkmncli.plugins import get_registry
 
+FORM = ReplyForm(SKILLS, ACTION_NAMES)
 HORIZON = 30
 BETWEEN_STATES = 25
 NONE = int(Action.NONE)
@@ -97,7 +100,7 @@ def ask(backend: LLMBackend, request: LLMRequest, tally: Tally) -> Advice | None
         tally.faults[str(failure.fault)] += 1
         return None
     tally.seconds.append(time.perf_counter() - began)
-    read = read_reply(reply, expires_after=HORIZON, words_too=True)
+    read = FORM.read(reply, expires_after=HORIZON, words_too=True)
     tally.readings[str(read.reading)] += 1
     if read.advice is not None:
         tally.skills[read.advice.skill or "press"] += 1
@@ -121,8 +124,8 @@ def measure(
                 pilot.reset(seed + number + 1)
         state = environment.save_state()
         memory = pilot.save_state()
-        prompt = template.fill(Question(environment.context()), 3000)
-        request = LLMRequest(prompt.system, prompt.text, ADVICE_SCHEMA, max_tokens=200, seed=seed, timeout_s=timeout_s)
+        prompt = template.fill(Question(environment.context(), form=FORM, game=game_in_words(environment.names)), 3000)
+        request = LLMRequest(prompt.system, prompt.text, FORM.schema, max_tokens=200, seed=seed, timeout_s=timeout_s)
         by_chance = outcome(environment, state, random_advice(draw))
         for name, tally in tallies.items():
             asked = request if name == "with schema" else replace(request, schema=None)

@@ -1,6 +1,6 @@
-"""Takes the guide's pictures of the live page: `python docs/dashboard_pictures.py`, with a Chromium installed.
+"""Take the guide's pictures of the live page: `python docs/dashboard_pictures.py`, with a Chromium installed.
 
-They are of a real training on the bundled game, begun for them and stopped by the page itself.
+They show a real training on the bundled game, started for them and stopped by the page itself.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ VIEWS = {
     "dashboard_dark": ("dark", 1180, 1000, "map"),
     "dashboard_phone": ("light", 360, 900, None),
 }
-"""Of each picture the reader's theme, width and height, and the part of the page that it shows."""
+"""Picture -> the reader's theme, width and height, and the part of the page that it shows."""
 
 EPISODES = 6
 COLOURS = 128
 
 
 def main() -> None:
-    """Trains until there is something to see, takes the pictures, stops."""
+    """Train until there is something to show, take the pictures, and stop."""
     path = next((found for name in ("chromium", "google-chrome") if (found := shutil.which(name))), None)
     if path is None:
         raise SystemExit("no Chromium is installed: apt-get install chromium")
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def take(browser: Browser, url: str, name: str) -> None:
-    """Takes one picture."""
+    """Take one picture."""
     scheme, width, height, part = VIEWS[name]
     page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": height}, reduced_motion="reduce")  # type: ignore[arg-type]
     page.goto(url)

@@ -1,14 +1,14 @@
-"""Writes the parts of the guides that the code decides: run `make docs` after changing a setting, option or hook.
+"""Write the generated parts of the guides: run `make docs` after changing a setting, option or hook.
 
-A page marks such a part with two comments, and whatever stands between them is replaced:
+A page marks such a part with two comments, and the text between them is replaced:
 
     <!-- begin: settings core -->        the core's settings
-    <!-- begin: settings dqn -->         those of a built-in plugin
+    <!-- begin: settings dqn -->         settings of a built-in plugin
     <!-- begin: sections -->             the sections of all built-in plugins
     <!-- begin: hooks -->                the hooks, with arguments
     <!-- begin: commands -->             the help of every command
     <!-- begin: file examples/... -->    a file of the project
-    <!-- begin: output pkmn world -->    what a command prints
+    <!-- begin: output pkmn world -->    output of a command
     <!-- end -->
 """
 
@@ -38,12 +38,12 @@ LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "bash"}
 
 
 def refreshed(text: str) -> str:
-    """A page with its marked parts as the code has them now."""
+    """Return a page with its marked parts generated from the present code."""
     return PART.sub(lambda found: f"{found[1]}{part(found['what'].strip())}\n", text)
 
 
 def part(what: str) -> str:
-    """The text of a part, such as ``settings dqn``."""
+    """Return the text of a part, such as ``settings dqn``."""
     kind, _, name = what.partition(" ")
     if kind == "settings":
         return settings_table(TrainSettings if name == "core" else settings_model(name))
@@ -59,7 +59,7 @@ def part(what: str) -> str:
 
 
 def settings_table(model: type[BaseModel]) -> str:
-    """A table of a model's settings."""
+    """Return a table of a model's settings."""
     rows = ["| setting | default | allowed | what it does |", "| --- | --- | --- | --- |"]
     for setting in describe_settings(model):
         default = f"{setting.default} {setting.unit}".strip()
@@ -69,7 +69,7 @@ def settings_table(model: type[BaseModel]) -> str:
 
 
 def settings_model(name: str) -> type[BaseModel]:
-    """The settings of a section: one of the core's, or of a plugin that registered the name."""
+    """Return the settings of a section: one of the core's, or of the plugin that registered the name."""
     if name in CORE_SECTIONS:
         return CORE_SECTIONS[name]
     model = get_registry().settings_section(name).load_config()
@@ -78,7 +78,7 @@ def settings_model(name: str) -> type[BaseModel]:
 
 
 def sections() -> str:
-    """The settings of every built-in plugin, each under a heading."""
+    """Return the settings of every built-in plugin, each under a heading."""
     blocks = []
     for entry in built_in():
         if entry.config is not None:
@@ -90,7 +90,7 @@ def sections() -> str:
 
 
 def hooks_table() -> str:
-    """Every hook with its arguments and what it is for."""
+    """Return every hook with its arguments and its purpose."""
     rows = ["| hook | what it is for |", "| --- | --- |"]
     for name, function in vars(hookspecs).items():
         if name.startswith("pkmn_"):
@@ -100,7 +100,7 @@ def hooks_table() -> str:
 
 
 def commands() -> str:
-    """What each command says about itself."""
+    """Return the help of each command."""
     names = [*CORE_COMMANDS, *(entry.name for entry in built_in() if entry.kind == "commands")]
     lines = [
         ["--help"],
@@ -114,7 +114,7 @@ def commands() -> str:
 
 
 def help_text(arguments: list[str]) -> str:
-    """What `pkmn` prints, on a terminal of 100 columns."""
+    """Return the output of `pkmn`, on a terminal of 100 columns."""
     os.environ["COLUMNS"] = "100"
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         code = cli.run(arguments)
@@ -124,12 +124,12 @@ def help_text(arguments: list[str]) -> str:
 
 
 def built_in() -> list[Registration]:
-    """What the plugins of this distribution bring."""
+    """Return the registrations of this distribution's plugins."""
     return [entry for entry in get_registry().registrations() if entry.distribution == "pkmncli"]
 
 
 def main() -> int:
-    """Rewrites every page whose parts have changed."""
+    """Rewrite every page whose parts have changed."""
     for page in sorted(DOCS.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         new = refreshed(text)

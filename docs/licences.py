@@ -1,4 +1,4 @@
-"""Writes docs/licences.md: the licences of what pkmncli needs, from the metadata of what is installed.
+"""Write docs/licences.md: the licences of pkmncli's dependencies, from the metadata of the installed packages.
 
 Run it in the development environment: make licences
 """
@@ -20,9 +20,9 @@ _CLASSIFIER = "License :: "
 
 HEAD = """# Licences
 
-pkmncli is under the [MIT licence](../LICENSE). The live page brings [uPlot](https://github.com/leeoniya/uPlot) with it,
-under the MIT licence; the bundled game, Quillwood, is part of this project. Nothing else is in the package: what it
-needs is installed beside it by pip, under these licences. `make licences` writes this page from what is installed.
+pkmncli is under the [MIT licence](../LICENSE). The live page includes [uPlot](https://github.com/leeoniya/uPlot), under
+the MIT licence. The bundled game, Quillwood, is part of this project. The package contains nothing else: pip installs
+its dependencies, under these licences. `make licences` writes this page from the installed packages.
 
 """
 
@@ -39,7 +39,7 @@ def wanted() -> dict[str, list[str]]:
 
 
 def needed(direct: dict[str, list[str]]) -> dict[str, Distribution]:
-    """Return what is installed of those packages, and of all that they need in turn."""
+    """Return the installed packages among those, and all their dependencies."""
     found: dict[str, Distribution] = {}
     waiting = list(direct)
     while waiting:
@@ -47,7 +47,7 @@ def needed(direct: dict[str, list[str]]) -> dict[str, Distribution]:
         try:
             one = distribution(name)
         except PackageNotFoundError:
-            continue  # of another system, say
+            continue  # for example of another system
         if normal(name) in found:
             continue
         found[normal(name)] = one
@@ -56,7 +56,7 @@ def needed(direct: dict[str, list[str]]) -> dict[str, Distribution]:
 
 
 def licence_of(one: Distribution) -> str:
-    """Return the licence in a few words, as the package's metadata has it."""
+    """Return the licence in a few words, from the package's metadata."""
     metadata = one.metadata
     named = metadata.get("License-Expression") or ""
     classified = [
@@ -75,7 +75,7 @@ def name_of(requirement: str) -> str:
 
 
 def normal(name: str) -> str:
-    """Return a package's name as all ways to write it have it."""
+    """Return a package's normalised name."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

@@ -1,6 +1,6 @@
-"""Draws the guide's scenes of Quillwood from the running game: `python docs/quillwood_scenes.py`.
+"""Draw the guide's scenes of Quillwood from the running game: `python docs/quillwood_scenes.py`.
 
-Every scene is reached by presses from a saved game that was put somewhere, with the tools of the game's own tests.
+Every scene is reached by buttons from a saved game at a chosen place, with the tools of the game's tests.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Image = NDArray[np.uint8]
 
 
 def begun() -> Saved:
-    """A game saved after the choice of a partner, with badges, lessons, things and creatures seen."""
+    """Return a game saved after the choice of a partner, with badges, lessons, items and creatures seen."""
     player = begin(lambda **settings: PokemonEnvironment(EnvironmentSettings(**settings)))
     play_until(player, "starter")
     environment = player.environment
@@ -54,14 +54,14 @@ def begun() -> Saved:
 
 
 def shot(game: PlacedGame, buttons: str) -> Image:
-    """The screen after these presses."""
+    """Return the screen after these buttons."""
     game.press(buttons)
     game.emulator.run(1, render=True)
     return game.emulator.screen[:, :, :3].copy()
 
 
 def scenes(saved: Saved) -> list[Image]:
-    """All scenes in order."""
+    """Return all scenes in order."""
     images: list[Image] = []
     fresh = Emulator(saved.rom)
     for frames, button in ((120, None), (90, "start"), (90, "a")):
@@ -87,7 +87,7 @@ def scenes(saved: Saved) -> list[Image]:
 
 
 def sheet(images: list[Image]) -> Image:
-    """Scenes side by side on white."""
+    """Return scenes side by side on white."""
     height, width = images[0].shape[:2]
     rows = -(-len(images) // COLUMNS)
     out = np.full((rows * (height + GAP) - GAP, COLUMNS * (width + GAP) - GAP, 3), 255, np.uint8)
@@ -98,7 +98,7 @@ def sheet(images: list[Image]) -> Image:
 
 
 def png(image: Image) -> bytes:
-    """A PNG file with a table of colours."""
+    """Return a PNG file with a palette."""
     flat = image.reshape(-1, 3)
     colours, numbers = np.unique(flat, axis=0, return_inverse=True)
     pixels = numbers.reshape(image.shape[:2]).astype(np.uint8)

@@ -4,8 +4,8 @@
     python examples/cleanrl_style_ppo.py --steps 40000 --seed 0 --envs 2
 
 Proximal policy optimization: Schulman et al. 2017. Advantages: Schulman et al. 2016. Masks: Huang and Ontañón 2022.
-Environments are in processes of their own, in Gymnasium's vector environment; an environment that has ended begins its
-next episode within the same step, and hands over the last observation beside the new one.
+Environments run in separate processes, in Gymnasium's vector environment. When an episode ends, the next one begins
+within the same step, and both observations are returned.
 """
 
 import argparse
@@ -35,7 +35,7 @@ CLIP, ENTROPY_WEIGHT, VALUE_WEIGHT = 0.2, 0.01, 0.5
 
 
 class ActorCritic(nn.Module):
-    """A policy over the allowed actions, and the value of a state."""
+    """Policy over the allowed actions, and value of a state."""
 
     def __init__(self, inputs: int, actions: int) -> None:
         super().__init__()
@@ -43,13 +43,13 @@ class ActorCritic(nn.Module):
         self.value = nn.Sequential(*hidden(inputs), layer(128, 1, 1.0))
 
     def forward(self, state: torch.Tensor, mask: torch.Tensor) -> tuple[Categorical, torch.Tensor]:
-        """Distributions of actions and values (n,), for states (n, inputs) and masks (n, actions), 1 = allowed."""
+        """Return action distributions and values (n,), for states (n, inputs) and masks (n, actions), 1 = allowed."""
         logits = self.policy(state).masked_fill(mask == 0, -1e8)  # a probability of exactly 0, and no gradient
         return Categorical(logits=logits), self.value(state)[:, 0]
 
 
 def layer(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:
-    """A linear layer with orthogonal weights."""
+    """Return a linear layer with orthogonal weights."""
     linear = nn.Linear(inputs, outputs)
     nn.init.orthogonal_(linear.weight, gain)
     nn.init.zeros_(linear.bias)
@@ -57,17 +57,17 @@ def layer(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:
 
 
 def hidden(inputs: int) -> list[nn.Module]:
-    """Two hidden layers."""
+    """Return two hidden layers."""
     return [layer(inputs, 128), nn.Tanh(), layer(128, 128), nn.Tanh()]
 
 
 def tensors(observation: dict[str, np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the network reads of an observation, copied: the vector environment writes the next one over it."""
+    """Return the network's inputs, copied: the vector environment overwrites an observation with the next one."""
     return torch.tensor(observation["state_variables"]), torch.tensor(observation["action_mask"])
 
 
 def train(steps: int, seed: int, envs: int) -> ActorCritic:
-    """Trains a network, and says how the last episodes went."""
+    """Train a network, and print the results of the last episodes."""
     torch.manual_seed(seed)
     environments = gymnasium.make_vec(
         GAME,
@@ -108,7 +108,7 @@ def _train(environments: gymnasium.vector.VectorEnv, steps: int, seed: int, envs
             state, mask = tensors(observation)
             with torch.no_grad():
                 next_values[row] = network(state, mask)[1]
-                # Where an episode was only cut off, what would have followed is worth what its last state is.
+                # A truncated episode continues with the value of its last state.
                 for index in np.flatnonzero(ended):
                     last, last_mask = tensors(info["final_obs"][index])
                     next_values[row, index] = 0 if terminated[index] else network(last[None], last_mask[None])[1].item()
@@ -118,7 +118,7 @@ def _train(environments: gymnasium.vector.VectorEnv, steps: int, seed: int, envs
             running[ended] = 0
             forbidden += int((masks[row].gather(1, action[:, None]) == 0).sum())
 
-        # Advantages: how much better each action turned out than the value had foretold.
+        # Advantages: how much better each action was than the value predicted.
         advantages, following = torch.zeros(rows, envs), torch.zeros(envs)
         for row in reversed(range(rows)):
             surprise = rewards[row] + GAMMA * next_values[row] - values[row]
@@ -127,7 +127,7 @@ def _train(environments: gymnasium.vector.VectorEnv, steps: int, seed: int, envs
         states, masks = states.flatten(0, 1), masks.flatten(0, 1)
         actions, log_probs, advantages = actions.flatten(), log_probs.flatten(), advantages.flatten()
 
-        # Several passes over the rollout, with a loss that stops paying once the policy has moved far.
+        # Several passes over the rollout, with a loss that has no gain once the policy has moved far.
         for _epoch in range(EPOCHS):
             for batch in torch.randperm(rows * envs).split(MINIBATCH):
                 policy, value = network(states[batch], masks[batch])
@@ -151,7 +151,7 @@ def _train(environments: gymnasium.vector.VectorEnv, steps: int, seed: int, envs
 
 
 def evaluate(network: ActorCritic, episodes: int) -> None:
-    """Plays as it learned to, on starts that training never saw, and says how far it came."""
+    """Play by sampling, on starts that the training never saw, and print the results."""
     env = gymnasium.make(GAME, **SETTINGS)
     game = env.unwrapped
     reached = dict.fromkeys(game.milestone_names, 0)
@@ -177,7 +177,7 @@ def evaluate(network: ActorCritic, episodes: int) -> None:
 
 
 def main() -> None:
-    """Trains, evaluates and saves."""
+    """Train, evaluate and save."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=40_000, help="of the game, over all environments")
     parser.add_argument("--seed", type=int, default=0)

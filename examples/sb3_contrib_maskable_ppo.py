@@ -1,10 +1,10 @@
-"""Trains the MaskablePPO of sb3-contrib on the bundled game: it never presses what the game forbids at the moment.
+"""Train the MaskablePPO of sb3-contrib on the bundled game: it never takes a forbidden action.
 
     pip install -c constraints.txt -e '.[examples]'
     python examples/sb3_contrib_maskable_ppo.py --steps 40000 --seed 0 --envs 2
 
-MaskablePPO asks each environment for its method `action_masks`, which the games have; ActionMasker makes it from the
-observation, as you would for an environment that has none. Each environment is in a process of its own, because an
+MaskablePPO calls each environment's method `action_masks`, which the games have; ActionMasker makes it from the
+observation, as you would for an environment without it. Each environment runs in a separate process, because an
 emulator's process should run no other Python thread.
 """
 
@@ -28,21 +28,21 @@ EVALUATION_SEED = 1_000_000
 
 
 class MaskKept(gymnasium.ObservationWrapper):
-    """Keeps the mask of the latest observation, for ActionMasker."""
+    """Wrapper that keeps the mask of the latest observation, for ActionMasker."""
 
     def observation(self, observation: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The observation as it is."""
+        """Return the observation unchanged."""
         self.latest_mask = observation["action_mask"]
         return observation
 
 
 def make_game() -> gymnasium.Env:
-    """The game, with masks for MaskablePPO."""
+    """Return the game, with masks for MaskablePPO."""
     return ActionMasker(MaskKept(gymnasium.make(GAME, **SETTINGS)), lambda env: env.latest_mask.astype(bool))
 
 
 def train(steps: int, seed: int, envs: int) -> MaskablePPO:
-    """Trains a model, and says how the last episodes went."""
+    """Train a model, and print the results of the last episodes."""
     environments = VecMonitor(SubprocVecEnv([make_game] * envs), info_keywords=("masked",))
     model = MaskablePPO(
         "MultiInputPolicy",
@@ -66,7 +66,7 @@ def train(steps: int, seed: int, envs: int) -> MaskablePPO:
 
 
 def evaluate(model: MaskablePPO, episodes: int) -> None:
-    """Plays as it learned to, on starts that training never saw, and says how far it came."""
+    """Play by sampling, on starts that the training never saw, and print the results."""
     env = make_game()
     game = env.unwrapped
     reached = dict.fromkeys(game.milestone_names, 0)
@@ -90,7 +90,7 @@ def evaluate(model: MaskablePPO, episodes: int) -> None:
 
 
 def main() -> None:
-    """Trains, evaluates and saves."""
+    """Train, evaluate and save."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=40_000, help="of the game, over all environments")
     parser.add_argument("--seed", type=int, default=0)

@@ -1,11 +1,11 @@
-"""Trains the DQN of stable-baselines3 on the bundled game, from the state variables.
+"""Train the DQN of stable-baselines3 on the bundled game, from the state variables.
 
     pip install -c constraints.txt -e '.[examples]'
     python examples/stable_baselines3_dqn.py --steps 40000 --seed 0 --envs 1
 
-DQN knows no masks: an action that is forbidden at the moment is not pressed, the game waits instead, and the learner
-has to find out by itself that this brings nothing. With more than one environment each gets a process of its own,
-because an emulator's process should run no other Python thread.
+DQN uses no masks: a forbidden action is not made, the game waits instead, and the learner has to find out that this
+brings nothing. With more than one environment each runs in a separate process, because an emulator's process should run
+no other Python thread.
 """
 
 import argparse
@@ -29,7 +29,7 @@ EVALUATION_SEED = 1_000_000
 
 
 def train(steps: int, seed: int, envs: int) -> DQN:
-    """Trains a model, and says how the last episodes went."""
+    """Train a model, and print the results of the last episodes."""
     several = SubprocVecEnv if envs > 1 else DummyVecEnv
     environments = make_vec_env(GAME, envs, seed=seed, env_kwargs=SETTINGS, vec_env_cls=several)
     model = DQN(
@@ -53,7 +53,7 @@ def train(steps: int, seed: int, envs: int) -> DQN:
 
 
 def evaluate(model: DQN, episodes: int) -> None:
-    """Plays greedily, on starts that training never saw, and says how far it came."""
+    """Play greedily, on starts that the training never saw, and print the results."""
     env = gymnasium.make(GAME, **SETTINGS)
     game = env.unwrapped
     reached = dict.fromkeys(game.milestone_names, 0)
@@ -76,7 +76,7 @@ def evaluate(model: DQN, episodes: int) -> None:
 
 
 def main() -> None:
-    """Trains, evaluates and saves."""
+    """Train, evaluate and save."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=40_000, help="of the game, over all environments")
     parser.add_argument("--seed", type=int, default=0)

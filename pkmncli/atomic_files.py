@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and read without ever waiting: what fails is told in one line."""
+"""Files that are written whole or not at all, and read without blocking, with errors in one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def write_atomic(path: Path, content: str | bytes, *, durable: bool = True) -> None:
-    """Writes a file under a temporary name in its folder and renames it over what was there.
+    """Write a file under a temporary name in its folder, and rename it over the old one.
 
     Args:
         path: the file.
@@ -41,7 +41,7 @@ def write_atomic(path: Path, content: str | bytes, *, durable: bool = True) -> N
                     os.fsync(file.fileno())
             temporary.replace(path)
             if durable:
-                to_disk(path.parent)  # or a power cut takes the name, and with it the file
+                to_disk(path.parent)  # otherwise a power cut may lose the name, and with it the file
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
@@ -49,14 +49,14 @@ def write_atomic(path: Path, content: str | bytes, *, durable: bool = True) -> N
 
 
 def write_json(path: Path, content: Any, *, durable: bool = True) -> None:
-    """Writes JSON atomically. Numbers that JSON cannot hold (NaN, infinities) become null; see :func:`write_atomic`."""
+    """Write JSON atomically. Numbers that JSON cannot hold (NaN, infinities) become null; see :func:`write_atomic`."""
     write_atomic(path, json.dumps(_plain(content), indent=2, ensure_ascii=False) + "\n", durable=durable)
 
 
 def to_disk(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on disk and survive a power cut."""
+    """Wait until a file, or a folder's names, are on disk and survive a power cut."""
     if path.is_dir() and os.name == "nt":
-        return  # Windows opens no folders, and keeps their names by itself
+        return  # Windows cannot open folders, and keeps their names itself
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -66,10 +66,10 @@ def to_disk(path: Path) -> None:
 
 @contextlib.contextmanager
 def open_regular(path: Path) -> Iterator[BufferedReader]:
-    """Opens a file to be read.
+    """Open a file for reading.
 
     Raises:
-        OSError: it can't be opened, or is no regular file: a pipe or a device might never end, or never begin.
+        OSError: it cannot be opened, or is not a regular file: a pipe or a device might block, or never end.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(path, flags)
@@ -87,17 +87,17 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
 
 
 def read_regular(path: Path) -> bytes:
-    """The content of a regular file; see :func:`open_regular`."""
+    """Return the content of a regular file; see :func:`open_regular`."""
     with open_regular(path) as file:
         return file.read()
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object that a file of JSON holds.
+    """Return the object in a JSON file.
 
     Raises:
-        OSError: it can't be read.
-        ValueError: it holds something else, or is nested beyond all bounds.
+        OSError: it cannot be read.
+        ValueError: it is not a JSON object, or is nested too deeply.
     """
     content = parse_json(read_regular(path).decode("utf-8"))
     if not isinstance(content, dict):
@@ -106,13 +106,13 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def reason(error: OSError) -> str:
-    """Return what the operating system says, in words."""
+    """Return the operating system's error message."""
     return error.strerror or str(error) or type(error).__name__
 
 
 @contextlib.contextmanager
 def write_errors_explained(path: Path) -> Iterator[None]:
-    """Turns what the operating system says into a :class:`RunError` that names what could not be written, and why."""
+    """Turn an OSError into a :class:`RunError` that names the file that could not be written, and the reason."""
     try:
         yield
     except OSError as error:

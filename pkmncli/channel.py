@@ -1,7 +1,8 @@
-"""Messages between a process and its child, without the time that a general pipe takes for short ones.
+"""Fast short messages between a process and its child.
 
-A step is two messages of a few bytes, some thousand times a second; here each costs one system call to send and two to
-receive. The format is that of :mod:`multiprocessing`'s connections, which carry handles as well.
+A step is two messages of a few bytes, some thousand times a second. Each takes one system call to send and two to
+receive, fewer than a general pipe. The format is that of :mod:`multiprocessing`'s connections, which carry handles as
+well.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from multiprocessing import reduction
 from multiprocessing.connection import Connection
 
 LOOK_SECONDS = 1.0
-"""Time in which nothing of a message could be sent or received, after which it is asked whether to wait on."""
+"""Seconds without progress of a message after which ``look`` is called."""
 
 _LENGTH = struct.Struct("!i")
 _LONG_LENGTH = struct.Struct("!iQ")
@@ -23,12 +24,12 @@ _CHUNK = 65536
 
 
 class Channel:
-    """End of a pipe whose two sides take turns, so that at most one message is under way.
+    """End of a pipe whose two sides take turns, so at most one message is in transit.
 
     Args:
-        connection: the end.
-        look: called each second in which nothing moves, raises where that is not to be waited for any longer. Without
-            it, as in a child, that is waited for until the other side is gone.
+        connection: this end.
+        look: called each second without progress; it raises to stop waiting. Without it, as in a child, the channel
+            waits until the other side is gone.
     """
 
     def __init__(self, connection: Connection, look: Callable[[], None] | None = None) -> None:
@@ -38,11 +39,11 @@ class Channel:
         self._poll = None if sys.platform == "win32" else select.poll()
         if self._poll is not None:
             self._poll.register(self._descriptor, select.POLLIN)
-            # one that is stopped takes no message, and a long one would never be sent
+            # a stopped process takes no message, and a long one would never be sent
             os.set_blocking(self._descriptor, look is None)
 
     def send(self, message: bytes) -> None:
-        """Sends a message. Raises OSError when the other side is gone."""
+        """Send a message. Raise OSError if the other side is gone."""
         if self._poll is None:
             self.connection.send_bytes(message)
             return
@@ -55,24 +56,24 @@ class Channel:
             self._write(message)
 
     def send_handle(self, descriptor: int, process_id: int) -> None:
-        """Sends a handle to the process at the other end."""
+        """Send a handle to the process at the other end."""
         if self._poll is None or self.look is None:
             reduction.send_handle(self.connection, descriptor, process_id)
             return
-        os.set_blocking(self._descriptor, True)  # some systems answer, which is waited for
+        os.set_blocking(self._descriptor, True)  # some systems answer; wait for that
         try:
             reduction.send_handle(self.connection, descriptor, process_id)
         finally:
             os.set_blocking(self._descriptor, False)
 
     def wait(self, timeout_s: float) -> bool:
-        """Waits until a message, or the end of the other side, can be received. Says whether one can."""
+        """Wait until a message, or the end of the other side, can be received. Return whether one can."""
         if self._poll is None:
             return self.connection.poll(timeout_s)
         return bool(self._poll.poll(timeout_s * 1000))
 
     def receive(self) -> bytes:
-        """The next message. Raises EOFError or OSError when the other side is gone."""
+        """Return the next message. Raise EOFError or OSError if the other side is gone."""
         if self._poll is None:
             while self.look is not None and not self.connection.poll(LOOK_SECONDS):
                 self.look()
@@ -127,5 +128,5 @@ class Channel:
                 self.look()
 
     def close(self) -> None:
-        """Closes this end, which the other side notices."""
+        """Close this end, which the other side notices."""
         self.connection.close()

@@ -1,4 +1,4 @@
-"""Names of a run's checkpoints, and the index that says which is the latest, the best, and each milestone's."""
+"""Names of a run's checkpoints, and the index of the latest, the best, and each milestone's."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _MADE_ANEW = "'pkmn train --resume' makes it anew; until then name a checkpoint 
 
 
 def checkpoint_name(step: int) -> str:
-    """The folder name of the checkpoint after so many environment steps: ``step-000120000``."""
+    """Return the folder name of the checkpoint after a number of environment steps: ``step-000120000``."""
     return f"step-{step:09d}"
 
 
 def checkpoint_step(name: str) -> int:
-    """The environment steps that a checkpoint's name tells.
+    """Return the environment steps in a checkpoint's name.
 
     Raises:
-        CheckpointError: it is no checkpoint's name.
+        CheckpointError: it is not a checkpoint's name.
     """
     found = _NAME.fullmatch(name)
     if not found:
@@ -39,9 +39,9 @@ def checkpoint_step(name: str) -> int:
 
 
 def run_id(folder: Path) -> str:
-    """Return what tells a run from all others, by its folder; empty where that can't be read.
+    """Return the id of a run in a folder; empty if it cannot be read.
 
-    A run that was moved or copied keeps it. Those of an earlier version go by when they were made.
+    A run that was moved or copied keeps it. A run of an earlier version is identified by its time of creation.
     """
     try:
         versions = read_json(folder / VERSIONS_FILE)
@@ -51,11 +51,11 @@ def run_id(folder: Path) -> str:
 
 
 def of_another_run(folder: Path, said: object) -> bool:
-    """Tell whether a file in a run's folder says that it is another run's; one of an earlier version says nothing.
+    """Return whether a file in a run's folder names another run; a file of an earlier version names none.
 
     Args:
-        folder: the run's.
-        said: the id that the file names, if any.
+        folder: folder of the run.
+        said: run id in the file, if any.
     """
     own = run_id(folder)
     return bool(said and own and said != own)
@@ -68,13 +68,13 @@ class CheckpointIndex:
     latest: str | None = None
     best: str | None = None
     best_score: float | None = None
-    """What the best one was measured at; its meaning is the trainer's."""
+    """Score of the best one; the trainer defines its meaning."""
     milestones: Mapping[str, str] = field(default_factory=dict)
-    """The checkpoint in which each milestone was first reached."""
+    """Milestone -> checkpoint in which it was first reached."""
 
 
 class Checkpoints:
-    """The checkpoints folder of a run."""
+    """Checkpoints folder of a run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -90,10 +90,10 @@ class Checkpoints:
         return self.folder / checkpoint_name(step)
 
     def names(self) -> list[str]:
-        """The names of all complete checkpoints, oldest first. A folder gets its name when it is complete.
+        """Return the names of all complete checkpoints, oldest first. A folder gets its name when it is complete.
 
         Raises:
-            CheckpointError: the folder can't be looked into.
+            CheckpointError: the folder cannot be read.
         """
         try:
             return sorted((p.name for p in self.folder.iterdir() if _NAME.fullmatch(p.name)), key=checkpoint_step)
@@ -103,7 +103,7 @@ class Checkpoints:
             raise CheckpointError(f"{self.folder} can't be read: {reason(error)}") from None
 
     def index(self) -> CheckpointIndex:
-        """The index, held against what is really there: the newest folder counts even if the index misses it.
+        """Return the index, corrected by the existing folders: the newest one counts even if the index lacks it.
 
         Raises:
             CheckpointError: the index is damaged, unreadable or another run's.
@@ -137,12 +137,12 @@ class Checkpoints:
         )
 
     def record(self, step: int, *, best_score: float | None = None, milestones: Iterable[str] = ()) -> CheckpointIndex:
-        """Enters a checkpoint that is complete on disk.
+        """Add a checkpoint that is complete on disk to the index.
 
         Args:
-            step: environment steps that it was made after.
-            best_score: given if it is the best so far, with what it was measured at.
-            milestones: those reached for the first time.
+            step: environment steps at the checkpoint.
+            best_score: its score, if it is the best so far.
+            milestones: milestones reached for the first time.
         """
         name = checkpoint_name(step)
         index = replace(self.index(), latest=name)
@@ -153,7 +153,7 @@ class Checkpoints:
         return index
 
     def mark_best(self, name: str) -> None:
-        """Calls a checkpoint the best, whatever was measured.
+        """Mark a checkpoint as the best, regardless of scores.
 
         Raises:
             CheckpointError: there is no such checkpoint.
@@ -161,10 +161,10 @@ class Checkpoints:
         self.write(replace(self.index(), best=self.resolve(name).name))
 
     def resolve(self, which: str = LATEST) -> Path:
-        """The folder of a checkpoint: ``latest``, ``best``, a milestone, a name, or a number of steps.
+        """Return the folder of a checkpoint: ``latest``, ``best``, a milestone, a name, or a number of steps.
 
         Raises:
-            CheckpointError: there is no such checkpoint, with what there is; or it takes the index, which is damaged.
+            CheckpointError: there is no such checkpoint (names the existing ones), or the needed index is damaged.
         """
         names = self.names()
         if not names:
@@ -186,13 +186,13 @@ class Checkpoints:
         return self.folder / name
 
     def superfluous(self, keep: int) -> list[Path]:
-        """The checkpoints that may be deleted: not among the ``keep`` newest, not the best, no milestone's."""
+        """Return the checkpoints that may be deleted: not among the ``keep`` newest, not the best, no milestone's."""
         index, names = self.index(), self.names()
         kept = {*names[-keep:], index.best, *index.milestones.values()}
         return [self.folder / name for name in names if name not in kept]
 
     def write(self, index: CheckpointIndex) -> None:
-        """Replaces the index."""
+        """Replace the index."""
         self.folder.mkdir(parents=True, exist_ok=True)
         content = {
             "run": run_id(self.folder.parent),

@@ -1,4 +1,4 @@
-"""Common needs of all processes that a training starts: it is its parent's to end, and nothing of the main script's."""
+"""Set-up of all processes that a training starts: they end with their parent, and do not run the main script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pkmncli.diagnostics import one_line, text_of
 from pkmncli.errors import PkmnError
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
-"""They ask for an end. They often reach the whole group of processes, and are the parent's to handle."""
+"""Signals that request the end. They often reach the whole process group; only the parent handles them."""
 
 _DIES_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux's prctl."""
@@ -26,7 +26,7 @@ _DIES_WITH_PARENT = 1
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """While entered, signals wait; a process started meanwhile is not hit by one before it can ignore them."""
+    """Hold signals back, so that a process started meanwhile does not get one before it can ignore it."""
     if sys.platform == "win32":
         yield
         return
@@ -39,9 +39,9 @@ def signals_held() -> Iterator[None]:
 
 
 def begin_child() -> None:
-    """Settle a process that was started with signals held: it ignores them, and ends with its parent.
+    """Set up a process that was started with signals held: it ignores them, and ends with its parent.
 
-    What it prints goes to standard error, since a command's output is its own, and nothing that it can't print ends it.
+    Its output goes to standard error, because standard output belongs to the command. Failing to print never ends it.
     """
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -54,28 +54,28 @@ def begin_child() -> None:
 
 
 def _die_with_parent() -> None:
-    """Has the system end this process with its parent, however that ends, even where it is in an endless loop.
+    """Let the system end this process with its parent, in any case, even in an endless loop.
 
-    Elsewhere than on Linux, it ends when it next looks at the pipe to its parent.
+    On systems other than Linux, it ends when it next reads the pipe to its parent.
     """
     parent = parent_process()
     if sys.platform != "linux" or parent is None:
         return
     with contextlib.suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent.pid:  # it ended before it was asked for
+    if os.getppid() != parent.pid:  # the parent ended before this call
         os._exit(1)
 
 
 def portable(error: BaseException) -> BaseException:
-    """Return the error as it can be sent to another process.
+    """Return an error in a form that can be sent to another process.
 
-    One that can't be pickled, as of a class made in a function or with arguments of its own, becomes what it says, of
-    the class of :mod:`pkmncli.errors` that it is one of, with its exit code.
+    An error that cannot be pickled, for example of a class made in a function or with special arguments, is replaced by
+    one with its text and exit code, of the class of :mod:`pkmncli.errors` from which it is derived.
     """
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # whatever a third party's error raises then
+    except Exception:  # any error of a third party's class
         kind = next((one for one in type(error).__mro__ if one.__module__ == PkmnError.__module__), None)
         if not isinstance(error, PkmnError) or kind is None:
             return RuntimeError(one_line(error))
@@ -90,10 +90,10 @@ _one_at_a_time = threading.Lock()
 
 @contextlib.contextmanager
 def main_module_left_out() -> Iterator[None]:
-    """While entered, a process that is started does not run the main script, which it needs nothing of.
+    """Prevent processes that are started meanwhile from running the main script, which they do not need.
 
-    They would run it before anything else, and a script that trains without ``if __name__ == "__main__"`` would train
-    in each of them again.
+    Otherwise they would run it first, and a script that trains without ``if __name__ == "__main__"`` would train again
+    in each of them.
     """
     with _one_at_a_time:  # the learner's thread and the trainer's may both start one
         main = sys.modules["__main__"]

@@ -3,17 +3,50 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from pkmncli.core_commands import CORE_COMMANDS
+from pkmncli.core_commands import CORE_COMMANDS, HEADINGS, OTHER_HEADING
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import PluginError
 from pkmncli.version import __version__
+
+_WIDEST_NAME = 30
+"""Columns of names in a help text; a wider name has its text below it."""
+
+
+class HeadedCommand(TyperCommand):
+    """Command whose help lists options under the headings that their ``rich_help_panel`` names, without rich."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments first, then options by heading, those without one last."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+        without_heading = []
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx)
+            if row is None:
+                continue
+            if parameter.param_type_name == "argument":
+                sections["Arguments"].append(row)
+            elif heading := getattr(parameter, "rich_help_panel", None):
+                sections.setdefault(heading, []).append(row)
+            else:
+                without_heading.append(row)
+        write_sections(formatter, {**sections, "Options": without_heading})
+
+
+def write_sections(formatter: Any, sections: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+    """Write rows of name and text under headings, all in the same columns."""
+    longest = max((len(name) for rows in sections.values() for name, _ in rows), default=0)
+    width = min(longest, _WIDEST_NAME)
+    for heading, rows in sections.items():
+        if rows:
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), text) for name, text in rows])
 
 
 class CommandTable(TyperGroup):
@@ -43,6 +76,14 @@ class CommandTable(TyperGroup):
         """The chosen command itself, loaded now."""
         name, stub, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name is not None and stub is not None else None, rest
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write every command with its line, under headings."""
+        headings = {name: heading for heading, names in HEADINGS.items() for name in names}
+        sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in (*HEADINGS, OTHER_HEADING)}
+        for name in self.list_commands(ctx):
+            sections[headings.get(name, OTHER_HEADING)].append((name, self.commands[name].help or ""))
+        write_sections(formatter, sections)
 
     def _add_plugin_commands(self) -> None:
         if self._plugin_commands_added:
@@ -84,10 +125,13 @@ def load_command(name: str) -> Any:
 def as_command(name: str, target: Callable[..., Any] | typer.Typer) -> Any:
     """A function, or a Typer application with commands of its own, as a command with this name."""
     if isinstance(target, typer.Typer):
+        for info in target.registered_commands:
+            if info.cls is TyperCommand:
+                info.cls = HeadedCommand
         command = typer.main.get_command(target)
     else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        app.command(name)(target)
+        app.command(name, cls=HeadedCommand)(target)
         command = typer.main.get_command(app)
     command.name = name
     return command

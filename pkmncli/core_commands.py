@@ -16,4 +16,14 @@ CORE_COMMANDS = {
     "doctor": "Check this installation, or show where a run got nowhere.",
     "plugins": "Show what plugins are installed and what they bring.",
 }
-"""Each command with the line that ``pkmn --help`` shows. Its module in pkmncli.commands has something of its name."""
+"""Line of each command in ``pkmn --help``. Module ``pkmncli.commands.NAME`` defines a function ``NAME``."""
+
+HEADINGS = {
+    "Train": ("train", "experiment", "tune"),
+    "Look at runs": ("eval", "replay", "plot", "compare", "export"),
+    "This installation": ("llm", "bench", "doctor", "plugins"),
+}
+"""Commands under each heading of ``pkmn --help``."""
+
+OTHER_HEADING = "From plugins"
+"""Heading of all other commands."""

@@ -11,7 +11,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import save
 
-from pkmncli.api import Action, ExportedPolicy, Store
+from pkmncli.api import ExportedPolicy, Store
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.errors import ConfigurationError, RunError
 
@@ -67,7 +67,7 @@ def export_policy(learner: Any, folder: Path, about: Mapping[str, Any]) -> None:
     Args:
         learner: of any algorithm.
         folder: where the files go.
-        about: what else the description says: run, game, settings.
+        about: what else the description says: run, game, names of actions, settings.
 
     Raises:
         ConfigurationError: the algorithm cannot export its policy.
@@ -85,7 +85,5 @@ def export_policy(learner: Any, folder: Path, about: Mapping[str, Any]) -> None:
     except SafetensorError as error:
         raise RunError(f"the policy cannot be written as {POLICY}: {error}") from error
     write_atomic(folder / POLICY, content)
-    actions = [action.name.lower() for action in Action]
-    named = {"actions": actions} if policy.description.get("num_actions") == len(actions) else {}
-    write_json(folder / DESCRIPTION, {**policy.description, **named, **about})
+    write_json(folder / DESCRIPTION, {**policy.description, **about})
     write_atomic(folder / EXAMPLE, policy.example)

@@ -1,7 +1,7 @@
-"""Text on its way out of a process: without secrets, and without characters that a terminal takes for commands.
+"""Outgoing text of a process: without secrets, and without characters that a terminal executes as commands.
 
-It goes for what is written to the standard streams, to a log, and into reports. The text may be of a game, a profile, a
-model or a stranger's run folder.
+This applies to the standard streams, logs and reports. The text may come from a game, a profile, a model or an
+untrusted run folder.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-_SHORTEST_SECRET = 8  # a shorter value is a placeholder, and blanking it would garble ordinary words
+_SHORTEST_SECRET = 8  # a shorter value is a placeholder, and removing it would damage ordinary words
 _SHORTEST_KEY = 16
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 
@@ -35,17 +35,17 @@ _IN_HEADER = re.compile(
     re.IGNORECASE,
 )
 _KNOWN_SHAPES = re.compile(r"\b(?:sk-[\w-]{20,}|hf_\w{20,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|AIza[\w-]{30,})")
-"""Keys of services that are told by how they begin, for one that stands in no variable."""
+"""Keys of services that are recognised by their beginning, even if no variable holds them."""
 
 BLANK = "<secret>"
 
 
 def redact(text: str) -> str:
-    """Return the text with secrets blanked out.
+    """Return the text with secrets replaced.
 
-    Secrets are the values of environment variables that are named like one (``*_API_KEY``, ``*_TOKEN``, ...), as they
-    stand there and as URLs, JSON and headers write them; and whatever has the place or shape of a key in an address, a
-    header or a text.
+    Secrets are the values of environment variables with a secret's name (``*_API_KEY``, ``*_TOKEN``, ...), unchanged
+    and in the forms of URLs, JSON and headers; and parts with the place or form of a key in an address, a header or a
+    text.
     """
     text = redact_values(text)
     if "://" in text:
@@ -54,7 +54,7 @@ def redact(text: str) -> str:
 
 
 def redact_values(text: str) -> str:
-    """Return the text without the values of secret environment variables, everything else as it stands."""
+    """Return the text without the values of secret environment variables, otherwise unchanged."""
     for variable, value in secrets_of(os.environ):
         if any(form in text for form in _beginnings(value)):
             for form in _forms(value):
@@ -63,7 +63,7 @@ def redact_values(text: str) -> str:
 
 
 def redacted(value: Any) -> Any:
-    """Return a JSON value with its texts redacted, whatever a model or a plugin echoes."""
+    """Return a JSON value with its texts redacted."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
@@ -74,9 +74,9 @@ def redacted(value: Any) -> Any:
 
 
 def secret_in(text: str) -> str | None:
-    """Return the name of the environment variable whose secret value stands in a text, or None.
+    """Return the name of the environment variable whose secret value is in a text, or None.
 
-    A value shorter than keys are may be there by chance, as a name is.
+    A value shorter than a key is ignored: it may be there by chance.
     """
     found = secrets_of(os.environ)
     return next((name for name, value in found if len(value) >= _SHORTEST_KEY and value in text), None)
@@ -85,7 +85,7 @@ def secret_in(text: str) -> str | None:
 def secrets_of(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return name and value of each secret in the environment, the longest value first.
 
-    A variable that lists several is several; the password in the address of a proxy or a service is one, too.
+    A variable with a list has several; the password in the address of a proxy or a service is one, too.
     """
     found = []
     for variable, text in environ.items():
@@ -100,7 +100,7 @@ def secrets_of(environ: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _beginnings(value: str) -> tuple[str, ...]:
-    """Return cheap signs of any form of a secret: most texts hold none, and then no form is worked out."""
+    """Return short beginnings of all forms of a secret: most texts have none of them, and need no full search."""
     from binascii import b2a_base64  # noqa: PLC0415
 
     plain = value[:4]
@@ -121,13 +121,13 @@ def _forms(value: str) -> tuple[str, ...]:
 
 
 _COMMANDS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
-"""Control characters but tabs and line breaks, and those that change the direction of what follows."""
+"""Control characters except tabs and line breaks, and those that change the writing direction."""
 _BUT_COLOURS = re.compile(rf"(?!\x1b\[[\d;]*m)(?:{_COMMANDS.pattern})")
-"""The same, but for what sets a colour."""
+"""The same, except for colour codes."""
 
 
 def printable(text: str) -> str:
-    """Return the text with control characters in sight, as ``\\x1b`` is, where a terminal would act on them."""
+    """Return the text with control characters made visible, such as ``\\x1b``."""
     return _COMMANDS.sub(_in_sight, text)
 
 
@@ -136,11 +136,11 @@ def _in_sight(found: re.Match[str]) -> str:
 
 
 class _OutgoingStream:
-    """A text stream that writes without secrets. It hides the bytes beneath, by which a writer could get around it.
+    """Text stream that removes secrets. It hides its byte stream, with which a writer could bypass it.
 
     Args:
-        stream: where to.
-        drawing: let commands to the terminal pass.
+        stream: destination.
+        drawing: true to pass commands to the terminal.
     """
 
     def __init__(self, stream: Any, *, drawing: bool = False) -> None:
@@ -160,7 +160,7 @@ class _OutgoingStream:
 
     @property
     def rich_proxied_file(self) -> _OutgoingStream:
-        """The stream for programs that draw; rich takes it by this name."""
+        """Stream for programs that draw; rich uses it by this name."""
         return self if self._drawing else _OutgoingStream(self._stream, drawing=True)
 
     def __getattr__(self, name: str) -> Any:
@@ -176,7 +176,7 @@ def drawing_stream() -> Any:
 
 @contextlib.contextmanager
 def guarded_output() -> Iterator[None]:
-    """While entered, what this process writes to its standard streams holds no secret and no command."""
+    """Remove secrets and terminal commands from the standard streams while entered."""
     before = sys.stdout, sys.stderr
     guard_output()
     try:
@@ -186,7 +186,7 @@ def guarded_output() -> Iterator[None]:
 
 
 def guard_output() -> None:
-    """From now on, what this process writes to its standard streams holds no secret and no command."""
+    """Remove secrets and terminal commands from the standard streams from now on."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None and not isinstance(stream, _OutgoingStream):

@@ -1,7 +1,7 @@
-"""The lock of a run folder, which one training holds: on a file with its process id, and on the folder itself.
+"""Lock of a run folder, which one training holds: on a file with its process id, and on the folder itself.
 
-A file is easily deleted by somebody who takes it for a leftover; the folder's own lock, where the system has such, is
-still held then. The system frees both when the process ends, however it ends.
+A user may delete the file as a leftover; the lock on the folder, if the system supports it, is still held then. The
+system releases both when the process ends in any way.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 LOCK_FILE = "run.lock"
 
 PATIENCE_S = 0.5
-"""How long a lock is tried: somebody who only looks whether it is held has it for an instant."""
+"""Seconds for which the lock is tried: a process that only checks it holds it for an instant."""
 
 _TRY_EVERY_S = 0.02
 
 Identity = tuple[int, int]
-"""Device and number of a file or folder, which a name given anew does not keep."""
+"""Device and inode of a file or folder, which change if another one gets the name."""
 
 
 class RunLock:
-    """The lock of a run for this process, from :meth:`take` to :meth:`release`."""
+    """Lock of a run for this process, from :meth:`take` to :meth:`release`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -41,15 +41,15 @@ class RunLock:
         self._identities: tuple[Identity | None, Identity | None] = (None, None)
 
     def take(self) -> None:
-        """Takes the lock, also anew where file or folder have been taken away.
+        """Take the lock, or take it again if file or folder have been removed.
 
         Raises:
-            RunError: another training holds it, with its process id; or there can be no lock.
+            RunError: another training holds it (names its process id), or locking is impossible.
         """
         from filelock import FileLock, Timeout  # noqa: PLC0415 - imports asyncio, which only a training can afford
 
         self.release()
-        if self.file.exists() and not self.file.is_file():  # writing to a pipe would wait for ever
+        if self.file.exists() and not self.file.is_file():  # writing to a pipe would block for ever
             raise RunError(f"run {self.folder} cannot be locked: {self.file} is no file; delete it")
         holder = read_holder(self.folder)
         lock = FileLock(self.file)
@@ -71,7 +71,7 @@ class RunLock:
         self._identities = (identity(self.folder), identity(self.file))
 
     def release(self) -> None:
-        """Lets go of the lock. Safe to call twice."""
+        """Release the lock. May be called twice."""
         if self._descriptor is not None:
             os.close(self._descriptor)
         if self._lock is not None:
@@ -80,16 +80,16 @@ class RunLock:
 
     @property
     def holds_folder(self) -> bool:
-        """Whether the folder is still the one that was locked."""
+        """Return whether the folder is still the one that was locked."""
         return identity(self.folder) == self._identities[0]
 
     @property
     def holds_file(self) -> bool:
-        """Whether the file is still the one that was locked."""
+        """Return whether the file is still the one that was locked."""
         return identity(self.file) == self._identities[1]
 
     def fate(self) -> str:
-        """What became of the folder that was locked, in words, as far as the system tells."""
+        """Return the fate of the locked folder in words, as far as the system knows it."""
         try:
             if self._descriptor is not None:
                 if not os.fstat(self._descriptor).st_nlink:
@@ -103,7 +103,7 @@ class RunLock:
 
 
 def identity(path: Path) -> Identity | None:
-    """What tells a file or folder from another one of that name; None where nothing has the name."""
+    """Return the identity of a file or folder; None if nothing has the name."""
     try:
         status = path.stat()
     except OSError:
@@ -112,7 +112,7 @@ def identity(path: Path) -> Identity | None:
 
 
 def read_holder(folder: Path) -> int | None:
-    """The process that has written itself down as who holds a run, or held it last."""
+    """Return the id of the process that holds a run or held it last, from its lock file; None if there is none."""
     try:
         return int(read_regular(folder / LOCK_FILE))
     except (OSError, ValueError):
@@ -122,10 +122,10 @@ def read_holder(folder: Path) -> int | None:
 if sys.platform == "win32":
 
     def _lock_folder(folder: Path) -> int | None:
-        """Windows locks no folders."""
+        """Return None: Windows cannot lock folders."""
 
     def is_locked(folder: Path) -> bool:
-        """Whether some process holds a run."""
+        """Return whether a process holds a run."""
         if not (folder / LOCK_FILE).exists():
             return False
         lock = RunLock(folder)
@@ -140,7 +140,7 @@ else:
     import fcntl
 
     def _lock_folder(folder: Path) -> int:
-        """The descriptor by which a folder is held. Raises BlockingIOError where another process holds it."""
+        """Lock a folder. Return its descriptor. Raise BlockingIOError if another process holds it."""
         descriptor = os.open(folder, os.O_RDONLY)
         until = time.monotonic() + PATIENCE_S
         try:
@@ -152,7 +152,7 @@ else:
                         raise
                     time.sleep(_TRY_EVERY_S)
                 except OSError:
-                    return descriptor  # some network file systems lock files only
+                    return descriptor  # some network file systems lock only files
                 else:
                     return descriptor
         except BaseException:
@@ -160,7 +160,7 @@ else:
             raise
 
     def is_locked(folder: Path) -> bool:
-        """Whether some process holds a run. Nothing is written, and who looks is in nobody's way."""
+        """Return whether a process holds a run. Nothing is written, and no other process is disturbed."""
         for path in (folder, folder / LOCK_FILE):
             try:
                 descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

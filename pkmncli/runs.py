@@ -1,4 +1,4 @@
-"""The run folder: its names and layout, how a run is made and found, and the lock that only one training holds."""
+"""Run folder: its names and layout, making and finding a run, and the lock that only one training holds."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
 
 LAYOUT_VERSION = 1
 LONGEST_NAME = 255
-"""Bytes of one name in a path, as file systems have it."""
+"""Maximum bytes of one name in a path, a limit of file systems."""
 """Changes when files of a run folder change their name or meaning."""
 
 SUPERSEDED = "superseded"
-"""Folder of a run for what a resumed training no longer counts: rows of steps taken anew, damaged files."""
+"""Folder of a run for data that a resumed training no longer counts: rows of repeated steps, damaged files."""
 
 RECORDED_PACKAGES = ("pkmncli", "torch", "pyboy", "numpy", "duckdb", "gymnasium", "safetensors")
 
@@ -44,20 +44,20 @@ _SUMMARY_KINDS: dict[tuple[type, ...], tuple[str, ...]] = {
     (int, float): ("total_steps", "total_episodes", "final_avg_reward", "best_reward"),
     (dict,): ("milestones", "source_shares", "final_evaluation", "journey", "llm", "learner_alone", "pilot", "random"),
 }
-"""What those values of a summary are that others count with."""
+"""Types of the values of a summary that other code computes with."""
 
 _NAME = re.compile(r"[\w][\w.+-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run folder. Its properties are where things stand, whether or not they exist yet."""
+    """Run folder. Its properties are paths, whether or not they exist yet."""
 
     folder: Path
 
     @property
     def name(self) -> str:
-        """The folder's own name."""
+        """Name of the folder."""
         return self.folder.name
 
     @property
@@ -67,12 +67,12 @@ class Run:
 
     @property
     def command_file(self) -> Path:
-        """The command that made the run, and each one that went on with it."""
+        """Command that made the run, and each one that resumed it."""
         return self.folder / "command.txt"
 
     @property
     def versions_file(self) -> Path:
-        """Layout version, and versions of what the run depends on."""
+        """Layout version, and versions of the packages that the run depends on."""
         return self.folder / VERSIONS_FILE
 
     @property
@@ -82,7 +82,7 @@ class Run:
 
     @property
     def names_file(self) -> Path:
-        """What maps, phases and the like are called, by their numbers."""
+        """Names of maps, phases and the like, by their numbers."""
         return self.folder / "names.json"
 
     @property
@@ -92,12 +92,12 @@ class Run:
 
     @property
     def lock_file(self) -> Path:
-        """Held, with its process id inside, by the training that runs."""
+        """Locked by the running training, with its process id inside."""
         return self.folder / LOCK_FILE
 
     @property
     def checkpoints(self) -> Checkpoints:
-        """The checkpoints and their index."""
+        """Checkpoints and their index."""
         return Checkpoints(self.folder / "checkpoints")
 
     @property
@@ -107,11 +107,11 @@ class Run:
 
     @property
     def reports_folder(self) -> Path:
-        """What pilots reported, a file each."""
+        """Reports of pilots, one file each."""
         return self.folder / "reports"
 
     def write_command(self, arguments: Sequence[str]) -> None:
-        """Adds a command line to ``command.txt``, with the time and the folder that it was given in."""
+        """Add a command line to ``command.txt``, with its time and folder."""
         try:
             earlier = read_regular(self.command_file)
         except FileNotFoundError:
@@ -127,10 +127,10 @@ class Run:
         write_atomic(self.command_file, earlier + text.encode("utf-8", "surrogateescape"))
 
     def set_aside(self, path: Path) -> None:
-        """Moves something of the run to where it counts no more and nothing is deleted, under a name that is free.
+        """Move a file or folder of the run to ``superseded``, under an unused name.
 
         Raises:
-            RunError: it can't be moved.
+            RunError: it cannot be moved.
         """
         folder = self.folder / SUPERSEDED
         aside, number = folder / path.name, 1
@@ -144,10 +144,10 @@ class Run:
             to_disk(folder)
 
     def read_versions(self) -> dict[str, Any]:
-        """What ``versions.json`` says.
+        """Return the content of ``versions.json``.
 
         Raises:
-            RunError: it is missing or damaged, so that this is no run folder.
+            RunError: it is missing or damaged, so this is not a run folder.
         """
         try:
             content = read_json(self.versions_file)
@@ -160,10 +160,10 @@ class Run:
             raise RunError(f"{self.versions_file} is damaged") from None
 
     def check_layout(self) -> None:
-        """Makes sure that this version can read the folder.
+        """Check that this version can read the folder.
 
         Raises:
-            RunError: it cannot; with the version that wrote it.
+            RunError: it cannot; names the version that wrote it.
         """
         versions = self.read_versions()
         if versions["layout"] != LAYOUT_VERSION:
@@ -173,13 +173,13 @@ class Run:
             )
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
-        """Replaces ``summary.json``. Called often while running, so it does not wait for the disk."""
+        """Replace ``summary.json``. Called often during a training, so it does not wait for the disk."""
         if self.summary_file.is_dir():
             self.set_aside(self.summary_file)
         write_json(self.summary_file, summary, durable=False)
 
     def read_summary(self) -> dict[str, Any]:
-        """What ``summary.json`` says; empty before the first one was written.
+        """Return the content of ``summary.json``; empty before the first one was written.
 
         Raises:
             RunError: it is damaged.
@@ -198,7 +198,7 @@ class Run:
             raise RunError(f"{self.summary_file} is damaged: delete it, and the next training writes it") from None
 
     def read_names(self) -> dict[str, Any]:
-        """What ``names.json`` says.
+        """Return the content of ``names.json``.
 
         Raises:
             RunError: it is missing or damaged.
@@ -214,10 +214,10 @@ class Run:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[RunLock]:
-        """Holds the run for this process. The operating system frees it when the process ends, however it ends.
+        """Lock the run for this process. The operating system unlocks it when the process ends in any way.
 
         Raises:
-            RunError: another training holds it; with its process id.
+            RunError: another training holds it; names its process id.
         """
         lock = RunLock(self.folder)
         lock.take()
@@ -227,12 +227,12 @@ class Run:
             lock.release()
 
     def in_use_by(self) -> int | None:
-        """The process that holds the run now, as far as it has written itself down; None where nobody holds it."""
+        """Return the id of the process that holds the run, if it has written it; None if no process holds it."""
         return read_holder(self.folder) if is_locked(self.folder) else None
 
 
 def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = None) -> Run:
-    """Makes a new run folder with its ``versions.json``.
+    """Make a new run folder with its ``versions.json``.
 
     Args:
         save_dir: the folder for run folders; made if it is missing.
@@ -241,7 +241,7 @@ def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = Non
         name: the folder's name; by default ``20261127-2214-quillwood-dqn``, with ``-2`` and so on if that is taken.
 
     Raises:
-        RunError: the name is taken or unfit, or the folder cannot be made.
+        RunError: the name is taken or invalid, or the folder cannot be made.
     """
     check_run_name(save_dir, name)
     stem = name or f"{time.strftime('%Y%m%d-%H%M')}-{game}-{algorithm}"
@@ -252,7 +252,7 @@ def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = Non
 
 
 def check_run_name(save_dir: Path, name: str | None) -> None:
-    """Makes sure that a run can be called so. Raises RunError where the name is taken or unfit."""
+    """Check a run's name. Raise RunError if it is taken or invalid."""
     if not _is_unicode(str(save_dir.absolute())):
         raise RunError(
             f"save_dir {str(save_dir)!r}: a name in it is no UTF-8, as config.toml needs it; rename the folder"
@@ -274,16 +274,16 @@ def _is_unicode(text: str) -> bool:
 
 
 def default_save_dir(environ: Mapping[str, str] = os.environ) -> Path:
-    """The folder for run folders where nobody names one: ``PKMN_SAVE_DIR``, or ``runs`` in the current folder."""
+    """Return the default folder for run folders: ``PKMN_SAVE_DIR``, or ``runs`` in the current folder."""
     return Path(environ.get("PKMN_SAVE_DIR") or "runs").expanduser()
 
 
 def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:
-    """Finds an existing run.
+    """Find an existing run.
 
     Args:
         which: the run's folder, its name under ``save_dir``, or None for the latest.
-        save_dir: the folder for run folders; without one :func:`default_save_dir`.
+        save_dir: the folder for run folders; :func:`default_save_dir` by default.
 
     Raises:
         RunError: there is no such run, or this version cannot read it.
@@ -302,7 +302,7 @@ def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:
 
 
 def list_runs(save_dir: Path) -> list[Run]:
-    """The runs under a folder, oldest first. Folders that are no runs, or damaged ones, are passed over."""
+    """Return the runs under a folder, oldest first, without other folders and damaged runs."""
     found = []
     for folder in _folders(save_dir):
         run = Run(_absolute(folder))
@@ -312,7 +312,7 @@ def list_runs(save_dir: Path) -> list[Run]:
 
 
 def installed_versions() -> dict[str, str]:
-    """Versions of what a run's course depends on, read from installed metadata without importing anything."""
+    """Return the versions of packages that a training depends on, from installed metadata without importing them."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - 20 ms
 
     versions = {"python": platform.python_version(), "platform": platform.platform()}
@@ -340,10 +340,10 @@ def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a folder has the name, which may be one that no system takes.
+    """Return whether a folder has the name, which may be invalid on this system.
 
     Raises:
-        RunError: it can't be told.
+        RunError: the path cannot be examined.
     """
     try:
         return path.is_dir()

@@ -1,7 +1,7 @@
-"""Standard output and error that may be lost: a closed pipe, a full disk or a terminal that is gone ends nothing.
+"""Lasting standard output and error: a closed pipe, a full disk or a closed terminal ends no program.
 
-All that is printed, by whatever library, goes through the two streams that are put in their places here. A write that
-fails is dropped and remembered, and the next one is tried again; a character that the terminal can't show is replaced.
+Everything that any library prints goes through the two streams that this module installs. A failed write is dropped and
+remembered, and the next one is tried again; a character that the terminal lacks is replaced.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ import io
 import os
 import sys
 
-TYPE_CHECKING = False  # typing and contextlib would take as long to import as ``pkmn --version`` takes for all else
+TYPE_CHECKING = False  # importing typing and contextlib would double the time of ``pkmn --version``
 if TYPE_CHECKING:
     from typing import Any, TextIO
 
 _ASCII = "ascii"
 _SAMPLE = "Pokémon │ 中 \U0001f600 \udc80\ud83d"
-"""An encoding that gets through this, errors handled, gets through all."""
+"""Text that an encoding with its error handler must be able to write."""
 
 
 class _LastingFile(io.RawIOBase):
-    """Writes to a file descriptor, and claims to have written what it could not. It never closes the descriptor."""
+    """Raw file that reports failed writes as successful. It never closes its descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self.lost: OSError | None = None
-        """Why something could not be written, the first time."""
+        """Error of the first failed write; None if there was none."""
 
     def writable(self) -> bool:
         return True
@@ -38,13 +38,13 @@ class _LastingFile(io.RawIOBase):
         return os.isatty(self._descriptor)
 
     def write(self, data: Any) -> int:
-        """Writes all of it, as a stream without a buffer expects. Returns its length in bytes."""
+        """Write all of it, as an unbuffered stream expects. Return its length in bytes."""
         rest = memoryview(data).cast("B")
         length = len(rest)
         while rest:
             try:
                 rest = rest[os.write(self._descriptor, rest) :]
-            except BlockingIOError:  # whoever gave us this end of the pipe set it so
+            except BlockingIOError:  # the parent made this end of the pipe non-blocking
                 from select import select  # noqa: PLC0415 - hardly ever needed
 
                 select([], [self._descriptor], [])
@@ -55,7 +55,7 @@ class _LastingFile(io.RawIOBase):
 
 
 class _Text(io.TextIOWrapper):
-    """Text that stays open: what a plugin does to its standard output is no matter to what is printed later."""
+    """Text stream that stays open: a plugin that closes its standard output does not affect later output."""
 
     def close(self) -> None:
         flush(self)
@@ -65,15 +65,15 @@ class _Text(io.TextIOWrapper):
 
 
 class _AsciiText(_Text):
-    """Text for a terminal with ASCII only. It hides its buffer, into which click would write UTF-8 instead."""
+    """Text stream for a terminal with ASCII only. It hides its buffer, into which click would write UTF-8."""
 
-    buffer = property()  # without a getter, as if there were none
+    buffer = property()  # without a getter, so it seems missing
 
 
 class LastingStreams:
-    """The two streams while they are in their places.
+    """Both installed streams.
 
-    A stream that is not one of Python's own over a file descriptor, such as a notebook's, is left as it is.
+    A stream that is not one of Python's own over a file descriptor, such as a notebook's, is not replaced.
     """
 
     def __init__(self) -> None:
@@ -110,14 +110,14 @@ class LastingStreams:
 
     @property
     def lost(self) -> OSError | None:
-        """Why standard output could not be written; None where it could."""
+        """Error for which standard output could not be written; None if there was none."""
         if self._output is None:
             return None
         flush(self._streams[0])
         return self._output.lost
 
     def close(self) -> None:
-        """Writes out what is left, and puts the streams back that were there before."""
+        """Flush, and restore the earlier streams."""
         for stream in self._streams:
             flush(stream)
         if (sys.stdout, sys.stderr) == self._streams:
@@ -129,7 +129,7 @@ _output_is_extra = False
 
 
 def install() -> LastingStreams:
-    """Puts lasting streams in the places of standard output and error, for the rest of the process."""
+    """Replace standard output and error by lasting streams, for the rest of the process."""
     global _streams  # noqa: PLW0603 - a process has one standard output
     _fill_gaps()
     _streams = LastingStreams()
@@ -137,7 +137,7 @@ def install() -> LastingStreams:
 
 
 class Installed:
-    """While entered, standard output and error last, for a script that trains. Where they do already, all stays."""
+    """Context manager that installs lasting streams, for a script that trains, unless they are installed already."""
 
     def __enter__(self) -> None:
         global _streams  # noqa: PLW0603
@@ -152,18 +152,18 @@ class Installed:
 
 
 def output_is_extra() -> None:
-    """Notes that what this command is for is kept elsewhere: output that is lost is no failure of it."""
+    """Note that the command's result is kept elsewhere, so lost output is not a failure."""
     global _output_is_extra  # noqa: PLW0603 - a process runs one command
     _output_is_extra = True
 
 
 def lost_output() -> OSError | None:
-    """Why standard output could not be written since the streams are in place; None where all was written."""
+    """Return the error for which standard output could not be written; None if all was written."""
     return None if _streams is None else _streams.lost
 
 
 def lost_result() -> str:
-    """What to say of a result that could not be printed; empty where there is nothing to say."""
+    """Return the message about a result that could not be printed; empty if none is needed."""
     error = lost_output()
     if error is None or _output_is_extra or is_closed_pipe(error):
         return ""
@@ -171,32 +171,32 @@ def lost_result() -> str:
 
 
 def is_closed_pipe(error: OSError) -> bool:
-    """Whether the reader went away, as that of ``pkmn ... | head`` does."""
+    """Return whether the reader closed the pipe, as in ``pkmn ... | head``."""
     return error.errno == errno.EPIPE
 
 
 def flush(stream: Any) -> None:
-    """Writes out what a stream holds, as far as it can be written."""
+    """Flush a stream, as far as possible."""
     try:  # noqa: SIM105 - see the imports
         stream.flush()
-    except (AttributeError, OSError, ValueError):  # none, lost or closed
+    except (AttributeError, OSError, ValueError):  # missing, lost or closed
         pass
 
 
 def _fill_gaps() -> None:
-    """Opens the null device in the place of a standard stream that is closed.
+    """Open the null device in place of a closed standard stream.
 
-    The next file that is opened would get its number, and what is printed would end up in it.
+    Otherwise the next opened file would get its number, and printed text would be written to it.
     """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest number that is free is this one
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest free number is this one
 
 
 def _for_printing(encoding: str, errors: str) -> tuple[str, str]:
-    """The encoding and what is done about errors, such that nothing that is printed raises any."""
+    """Return an encoding and error handler with which printing never raises an encoding error."""
     from codecs import lookup  # noqa: PLC0415 - loaded by Python itself
 
     wanted = "replace" if errors in {"strict", "surrogateescape"} else errors
@@ -206,4 +206,4 @@ def _for_printing(encoding: str, errors: str) -> tuple[str, str]:
             return (_ASCII if lookup(encoding).name == _ASCII else encoding), handler
         except (UnicodeError, LookupError):
             continue
-    return _ASCII, "replace"  # idna and the like
+    return _ASCII, "replace"  # such as idna

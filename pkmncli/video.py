@@ -102,7 +102,7 @@ def enlarge(screen: NDArray[np.uint8], scale: int = SCALE) -> NDArray[np.uint8]:
 
 
 _ENCODING = ("-crf", "23", "-g", "600", "-tune", "animation", "-movflags", "+faststart")
-"""For flat areas with sharp edges; a browser can start playing before the download is complete."""
+"""Options of ffmpeg for flat areas with sharp edges; a browser can start before the download is complete."""
 
 
 class _Mp4Writer:

@@ -17,12 +17,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import tomlkit
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from reply_forms import FORM
+from starlette.testclient import TestClient
 
+from pkmn_dashboard.app import make_app
+from pkmn_dashboard.gate import Gate
+from pkmn_dashboard.live_events import LiveEvents
+from pkmn_dashboard.watched_run import WatchedRun
+from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
+from pkmn_decisions.store.store import DuckDBStore
 from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
@@ -34,9 +43,10 @@ from pkmncli.api import LLMReply, parse_json, parse_toml
 from pkmncli.config import resolve_settings
 from pkmncli.config.sources import from_file
 from pkmncli.errors import CheckpointError, ConfigurationError, EmulatorError, EnvironmentSetupError, PkmnError
-from pkmncli.llm.replies import MOST_PRESSES, read_reply
+from pkmncli.llm.replies import MOST_PRESSES
 from pkmncli.plugins import get_registry
 from pkmncli.training.checkpoints.files import read_checkpoint, read_segments
+from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 QUILLWOOD = GAMES_FOLDER / "quillwood"
@@ -345,6 +355,7 @@ def checkpoint() -> tuple[Path, dict[str, Any]]:
 
     from pkmncli.api import Segment  # noqa: PLC0415
     from pkmncli.training.checkpoints.files import Checkpoint, write_checkpoint  # noqa: PLC0415
+    from pkmncli.training.checkpoints.state import TrainerState  # noqa: PLC0415
     from pkmncli.training.workers.spec import WorkerState  # noqa: PLC0415
 
     run = TemporaryDirectory()
@@ -354,8 +365,7 @@ def checkpoint() -> tuple[Path, dict[str, Any]]:
     content = Checkpoint(
         step=10,
         learner={"weights": np.ones(3, np.float32), "updates": 3},
-        trainer={"steps": 10, "names": ["a"]},
-        arrays={"counts": np.arange(4)},
+        trainer=TrainerState(episodes=[{"number": 1, "presses": np.arange(4)}]),
         workers=(WorkerState(1, 5, b"state", None, ()),),
         milestone_names=("a", "b"),
     )
@@ -386,6 +396,94 @@ def test_meta_of_checkpoints(meta: Any) -> None:
         assert str(error)
 
 
+# Tables of a run, and the page that shows them -----------------------------------------------------------------------
+
+
+@functools.cache
+def tables() -> Path:
+    """A run of two files of ten decisions, with an episode and metrics, in a folder that lasts as long as the tests."""
+    import atexit  # noqa: PLC0415
+
+    folder = TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    run = Path(folder.name) / "run"
+    with DuckDBStore(run) as store:
+        for first in (1, 11):
+            store.append("decisions", decisions(first, first + 9))
+            store.flush()
+        store.append("episodes", episodes(20))
+        store.append("metrics", metrics(*range(1, 21)))
+    return run
+
+
+@functools.cache
+def table_files() -> list[Path]:
+    """The files of these tables and their index, from the run's folder."""
+    run = tables()
+    return sorted(path.relative_to(run) for path in run.rglob("*") if path.suffix in {".parquet", ".jsonl"})
+
+
+@st.composite
+def damaged_table(draw: st.DrawFn) -> tuple[Path, bytes]:
+    """Name of one of these files and its damaged content; half of the damage is near the end, where the schema is."""
+    name = draw(st.sampled_from(table_files()))
+    data = (tables() / name).read_bytes()
+    where = draw(st.sampled_from([None, (max(0, len(data) - 600), len(data))]))
+    return name, draw(damaged(data, where))
+
+
+@fuzzed(st.deferred(damaged_table), examples=25)
+def test_tables(file: tuple[Path, bytes]) -> None:
+    """A row that is read was recorded: damage is told, or was where nothing is read."""
+    with TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        shutil.copytree(tables(), run)
+        (run / file[0]).write_bytes(file[1])
+        try:
+            with DuckDBStore(run) as store:
+                read = store.read("decisions")
+            analyzer = DecisionHistoryAnalyzer(run)
+            try:
+                analyzer.analyze_patterns(1)
+            finally:
+                analyzer.close()
+        except PkmnError as error:
+            assert str(error)
+        else:
+            found = {row["global_step"]: row["reason"] for row in read}
+            assert found == {step: f"reason {step}" for step in found}
+
+
+PATHS = ("run", "summary", "metrics", "metric-names", "milestones", "decisions", "episodes", "advice", "maps", "log")
+
+
+@functools.cache
+def page() -> TestClient:
+    """The page of the run with these tables."""
+    run = WatchedRun(tables())
+    app = make_app(run, LiveEvents(run, ended=lambda: True), Gate())
+    return TestClient(app, base_url="http://127.0.0.1:8080", raise_server_exceptions=True)
+
+
+@fuzzed(
+    st.sampled_from(PATHS) | st.text(max_size=30),
+    st.dictionaries(
+        st.sampled_from(["limit", "before", "source", "name", "points", "environment"]) | st.text(max_size=6),
+        st.integers(-(2**70), 2**70).map(str) | st.text(max_size=12),
+        max_size=4,
+    ),
+    st.sampled_from(["GET", "GET", "GET", "POST", "PUT", "DELETE", "HEAD"]),
+    st.binary(max_size=200),
+    examples=40,
+)
+def test_requests_of_the_page(path: str, query: dict[str, str], method: str, body: bytes) -> None:
+    """Each is answered, or refused as one that was wrong."""
+    address = "/api/" + quote(path.encode("utf-8", "surrogatepass"), safe="/.")
+    answer = page().request(method, address, params=query, content=body if method in {"POST", "PUT"} else None)
+    assert answer.status_code < 500
+    assert answer.headers["content-security-policy"]
+
+
 # Replies of models ---------------------------------------------------------------------------------------------------
 
 REPLY = {
@@ -408,11 +506,11 @@ def test_replies(value: Any, before: str, after: str) -> None:
     except ValueError:
         text = str(value)[:200]
     for read in (
-        read_reply(LLMReply(before, "m", parsed=value), expires_after=10),
-        read_reply(LLMReply(before + text + after, "m"), expires_after=10, words_too=True),
-        read_reply(LLMReply(before + text + after, "m"), expires_after=10),
-        read_reply(LLMReply(text[: len(text) // 2], "m"), expires_after=10),
-        read_reply(LLMReply(before + after, "m"), expires_after=10),
+        FORM.read(LLMReply(before, "m", parsed=value), expires_after=10),
+        FORM.read(LLMReply(before + text + after, "m"), expires_after=10, words_too=True),
+        FORM.read(LLMReply(before + text + after, "m"), expires_after=10),
+        FORM.read(LLMReply(text[: len(text) // 2], "m"), expires_after=10),
+        FORM.read(LLMReply(before + after, "m"), expires_after=10),
     ):
         if read.advice is not None:
             assert len(read.advice.presses) <= MOST_PRESSES

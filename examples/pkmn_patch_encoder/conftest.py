@@ -1,3 +1,3 @@
-"""Makes the fixtures for plugin authors available."""
+"""Fixtures for plugin authors."""
 
 pytest_plugins = ["pkmncli.testing.pytest_plugin"]

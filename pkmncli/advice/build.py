@@ -15,7 +15,7 @@ from pkmncli.advice.lessons import EarlierLessons
 from pkmncli.advice.policy import AdvicePolicy
 from pkmncli.api import LLMBackend, Price, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
-from pkmncli.config.train_settings import price_of_text
+from pkmncli.config.setting_types import price_of_text
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.llm.budget import Usage, price_of
@@ -23,6 +23,7 @@ from pkmncli.llm.cache import CacheUse, ReplyCache
 from pkmncli.llm.client import LLMClient
 from pkmncli.llm.loading import LONGEST_S, Loading
 from pkmncli.llm.prompts import PromptTemplate
+from pkmncli.llm.replies import ReplyForm
 from pkmncli.llm.requests import AdviceRequests
 from pkmncli.llm.retry import CircuitBreaker
 from pkmncli.seeds import Purpose, derive_seed
@@ -53,7 +54,12 @@ def build_backend(
 
 
 def build_client(
-    settings: ResolvedSettings, registry: Registry, *, report: Callable[[str], None], tell: Callable[[str], None]
+    settings: ResolvedSettings,
+    registry: Registry,
+    *,
+    report: Callable[[str], None],
+    tell: Callable[[str], None],
+    form: ReplyForm | None = None,
 ) -> LLMClient:
     """Return the client of the chosen backend. The backend is checked first, unless only the cache is used.
 
@@ -62,6 +68,7 @@ def build_client(
         registry: of the plugins.
         report: receives later failures, from any thread.
         tell: receives the name of the model that answers.
+        form: form of the replies; by default that of an environment and a pilot that declare nothing.
 
     Raises:
         LLMConnectionError: the backend cannot be reached, and is not optional.
@@ -108,6 +115,7 @@ def build_client(
         CircuitBreaker(time.monotonic),
         settled=settled,
         loading=Loading(train.llm_load_time_s, report),
+        form=form or ReplyForm(),
         most_tokens=train.max_context_length,
         cache=cache,
         cache_use=use,
@@ -147,9 +155,10 @@ def build_coordinator(
     train = settings.train
     if train.llm == NONE:
         return None
-    template = PromptTemplate.load(train.llm_prompt, train.max_context_length)
+    form = ReplyForm(environments.skills, environments.action_names)
+    template = PromptTemplate.load(train.llm_prompt, train.max_context_length, form)
     earlier = EarlierLessons.load(train.lessons_file) if train.lessons_file else EarlierLessons()
-    client = build_client(settings, registry, report=tell, tell=tell)
+    client = build_client(settings, registry, report=tell, tell=tell, form=form)
     requests = AdviceRequests(
         client,
         environments.num_envs,
@@ -166,6 +175,7 @@ def build_coordinator(
         timeout_s=train.llm_timeout_s,
         vision=train.llm_vision,
         seed=advice_seed(settings),
+        form=form,
         temperature=train.llm_temperature,
         reply_tokens=train.llm_reply_tokens,
         lessons=train.lessons,

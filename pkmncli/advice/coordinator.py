@@ -13,19 +13,17 @@ from pkmncli.advice.live_advice import AdvisedEnvironment, LiveAdvice, OpenQuest
 from pkmncli.advice.old_checkpoints import upgraded
 from pkmncli.advice.policy import AdvicePolicy, Objection, is_overtaken
 from pkmncli.advice.triggers import Event, EventWatcher
-from pkmncli.advice.worth import Situation
-from pkmncli.api import Action, Advice, Context, LLMRequest, Source
-from pkmncli.llm.prompts import PromptTemplate, Question
-from pkmncli.llm.replies import ADVICE_SCHEMA
+from pkmncli.advice.worth import Situation, action_key
+from pkmncli.api import ActionNames, Advice, Context, LLMRequest, PhaseRole, Skill, Source
+from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
+from pkmncli.llm.replies import ReplyForm
 from pkmncli.llm.requests import AdviceRequests, Delivery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_WORDS = frozenset({"dialogue", "choice", "menu", "cutscene"})
-"""Phases in which the rules read on, by the environment's own names."""
-_BETWEEN = frozenset({"moving", "transition"})
-"""Phases in which nothing is asked, since the state in the prompt would be over at once."""
+_WORDS = frozenset({PhaseRole.READING, PhaseRole.ANSWERING, PhaseRole.MENU, PhaseRole.WATCHING})
+"""Roles of phases in which the rules read on."""
 
 
 class Environments(Protocol):
@@ -36,8 +34,8 @@ class Environments(Protocol):
         """Number of environments."""
 
     @property
-    def phase_names(self) -> Sequence[str]:
-        """Names of the phases, by number."""
+    def phase_roles(self) -> Sequence[PhaseRole]:
+        """Roles of the phases, by number."""
 
     @property
     def milestone_names(self) -> Sequence[str]:
@@ -46,6 +44,14 @@ class Environments(Protocol):
     @property
     def names(self) -> Mapping[str, Any]:
         """Names of numbers by kind; ``maps`` has those of maps by id."""
+
+    @property
+    def action_names(self) -> ActionNames:
+        """Names of the actions."""
+
+    @property
+    def skills(self) -> Sequence[Skill]:
+        """Skills of the pilots."""
 
     def context(self, index: int) -> Context:
         """Return the state of an environment in words."""
@@ -67,6 +73,7 @@ class AdviceOptions:
     timeout_s: float
     vision: bool
     seed: int
+    form: ReplyForm
     temperature: float = 0.0
     reply_tokens: int = 300
     lessons: bool = True
@@ -106,11 +113,12 @@ class AdviceCoordinator:
         self._policy = policy
         self._record = record
         self._report = report
-        phases, milestones = environments.phase_names, environments.milestone_names
+        phases, milestones = environments.phase_roles, environments.milestone_names
         maps = {int(number): str(name) for number, name in environments.names.get("maps", {}).items()}
         self._advised = [
             AdvisedEnvironment(EventWatcher(phases, milestones, maps)) for _ in range(environments.num_envs)
         ]
+        self._by_rules = frozenset(skill.name for skill in environments.skills if skill.by_rules)
         self._to_repeat = AdviceToRepeat()
         self._latency = AnswerLatency()
         self._advised_side_steps = 0
@@ -169,7 +177,7 @@ class AdviceCoordinator:
             if source in (Source.LLM, Source.RULE):
                 self._count(environment, record)
             environment.situation = Situation.of(record)
-            environment.between = self._environments.phase_names[int(record["next_phase"])] in _BETWEEN
+            environment.between = self._environments.phase_roles[int(record["next_phase"])] is PhaseRole.BETWEEN
             environment.charge.pass_step()
             environment.set_aside_steps = max(environment.set_aside_steps - 1, 0)
             self._look_at_live(index, record)
@@ -187,8 +195,8 @@ class AdviceCoordinator:
         if advised or environment.set_aside_steps:
             self._policy.share.count(llm=by_llm)
         skill = environment.carried_out.skill if environment.carried_out is not None else ""
-        fights = bool(record["battle"]) and (not by_llm or skill == "fight")
-        reads = not by_llm and self._environments.phase_names[int(record["phase"])] in _WORDS
+        fights = bool(record["battle"]) and (not by_llm or skill in self._by_rules)
+        reads = not by_llm and self._environments.phase_roles[int(record["phase"])] in _WORDS
         earned = self._policy.worth.count(
             environment.charge,
             float(record["reward"]),
@@ -245,6 +253,8 @@ class AdviceCoordinator:
             tuple(environment.failures),
             self._lessons(environment.situation),
             lag_steps=0 if self._requests.waits else self._latency.rounded_lag,
+            form=self._options.form,
+            game=game_in_words(self._environments.names),
         )
         prompt = self._template.fill(question, self._options.prompt_tokens)
         environment.question = OpenQuestion(prompt.system, prompt.text, environment.event or Event.INTERVAL, step)
@@ -255,7 +265,7 @@ class AdviceCoordinator:
         request = LLMRequest(
             system=question.system,
             prompt=question.prompt,
-            schema=ADVICE_SCHEMA,
+            schema=self._options.form.schema,
             images=(self._environments.picture(index),) if self._options.vision else (),
             max_tokens=self._options.reply_tokens,
             temperature=self._options.temperature,
@@ -284,7 +294,7 @@ class AdviceCoordinator:
         environment.question = None
         advice, objection = answer.advice, None
         if advice is not None:
-            objection = self._policy.objection(advice, environment.situation, happened)
+            objection = self._policy.objection(advice, self._key(advice), environment.situation, happened)
         entry = JournalEntry(delivery, step, objection)
         self._latency.outdated += objection is Objection.OUTDATED
         if advice is not None and (objection is None or objection is Objection.RULES_TURN):
@@ -298,10 +308,11 @@ class AdviceCoordinator:
         """Give advice to the pilot, or set it aside for the rules."""
         environment = self._advised[index]
         if index == 0:
-            self.latest_advice = _in_words(advice, follows=follows)
-        new = LiveAdvice.of(advice, model, latency_s, environment.situation)
+            self.latest_advice = _in_words(advice, self._environments.action_names, follows=follows)
+        key = self._key(advice)
+        new = LiveAdvice(advice.goal, advice.skill, key, model, latency_s, environment.situation)
         live = environment.live
-        if live is not None and not (follows and live.key == new.key):
+        if live is not None and not (follows and live.key == key):
             self._end_live(index)
             self._environments.advise(index, None)
         if follows:
@@ -309,6 +320,9 @@ class AdviceCoordinator:
             self._environments.advise(index, advice)
         else:
             environment.set_aside_steps = self._policy.share.stretch
+
+    def _key(self, advice: Advice) -> str:
+        return action_key(advice, self._environments.action_names)
 
     def _repeat(self, row: Mapping[str, Any], step: int) -> None:
         """Do what a row of the journal says was done, in the order of :meth:`_deliver`."""
@@ -319,7 +333,7 @@ class AdviceCoordinator:
         self._latency.outdated += row["problem"] == Objection.OUTDATED
         environment.question = None
         if advice is not None:
-            objection = self._policy.objection(advice, environment.situation)
+            objection = self._policy.objection(advice, self._key(advice), environment.situation)
             if objection is None or not objection.holds_back:
                 self._give(index, advice, row["model"], float(row["latency_s"]), follows=bool(row["followed"]))
         if not self._requests.waits:
@@ -378,7 +392,7 @@ class AdviceCoordinator:
         self._requests.close()
 
 
-def _in_words(advice: Advice, *, follows: bool) -> str:
-    doing = advice.skill or ", ".join(Action(press).name.lower() for press in advice.presses)
+def _in_words(advice: Advice, names: ActionNames, *, follows: bool) -> str:
+    doing = advice.skill or names.in_words(advice.presses)
     reason = f": {advice.reason}" if advice.reason else ""
     return f"{advice.goal} ({doing}){reason}" + ("" if follows else "; set aside for the rules' share")

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from pkmncli.advice.triggers import Event, EventWatcher
-from pkmncli.advice.worth import Charge, Situation, action_key
-from pkmncli.api import Advice
+from pkmncli.advice.worth import Charge, Situation
 
 KEPT_FAILURES = 5
 """Latest failures of an episode in a prompt."""
@@ -67,11 +66,6 @@ class LiveAdvice:
     """Steps for which it has been followed."""
     reward: float = 0.0
     """Reward that counts for it."""
-
-    @classmethod
-    def of(cls, advice: Advice, model: str, latency_s: float, situation: Situation | None) -> LiveAdvice:
-        """Return the state of advice that is followed from now on."""
-        return cls(advice.goal, advice.skill, action_key(advice), model, latency_s, situation)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state as plain values."""

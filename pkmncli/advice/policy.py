@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from pkmncli.advice.triggers import Event
-from pkmncli.advice.worth import AdviceWorth, Situation, action_key
+from pkmncli.advice.worth import AdviceWorth, Situation
 from pkmncli.api import Advice
 
 RETRY_EVERY = 8
@@ -111,12 +111,13 @@ class AdvicePolicy:
         self._holds_back_failures = holds_back_failures
 
     def objection(
-        self, advice: Advice, situation: Situation | None, happened: Collection[Event] = ()
+        self, advice: Advice, key: str, situation: Situation | None, happened: Collection[Event] = ()
     ) -> Objection | None:
         """Return why new advice is not followed; None if it is followed. Counts advice that is held back.
 
         Args:
             advice: from the language model.
+            key: of the advice, by which results are counted.
             situation: of its environment now; None at the start of an episode.
             happened: events since the question.
         """
@@ -125,7 +126,7 @@ class AdvicePolicy:
         objection = None
         if not self.worth.affords(self._most_cost, self.share.stretch):
             objection = Objection.EARNS_LESS
-        elif self._holds_back_failures and self._fails_here(advice, situation):
+        elif self._holds_back_failures and self._fails_here(key, situation):
             objection = Objection.ALWAYS_FAILED
         elif not self.share.follows():
             return Objection.RULES_TURN
@@ -136,9 +137,9 @@ class AdvicePolicy:
         """Return True if live advice may continue for another step."""
         return self.worth.affords(self._most_cost)
 
-    def _fails_here(self, advice: Advice, situation: Situation | None) -> bool:
+    def _fails_here(self, key: str, situation: Situation | None) -> bool:
         """Return True if advice has always failed here, and is not to be tried again."""
-        results = self.worth.results(situation).get(action_key(advice))
+        results = self.worth.results(situation).get(key)
         if results is None or not results.always_failed:
             return False
         results.held_back += 1

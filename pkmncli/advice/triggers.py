@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from pkmncli.api import PhaseRole
+
 STUCK_STEPS = 60
 """Steps without a new state or a reward after which an environment counts as stuck, and again after as many more."""
 
 KEPT_LINES = 12
-CHOICE = "choice"
-"""Name of the phase in which a question waits for an answer."""
 
 
 class Event(StrEnum):
@@ -37,12 +37,12 @@ class EventWatcher:
     """Watcher of one environment.
 
     Args:
-        phase_names: the environment's names of its phases.
+        phase_roles: the role of each phase of the environment.
         milestone_names: the environment's names of its milestones.
         map_names: the environment's names of its maps, by id.
     """
 
-    phase_names: Sequence[str]
+    phase_roles: Sequence[PhaseRole]
     milestone_names: Sequence[str]
     map_names: Mapping[int, str]
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_LINES))
@@ -74,7 +74,7 @@ class EventWatcher:
         elif self._battle and not battle:
             events.append(Event.BATTLE_OVER)
             self._tell("the battle ended")
-        if phase != self._phase and self.phase_names[phase] == CHOICE:
+        if phase != self._phase and self.phase_roles[phase] is PhaseRole.ANSWERING:
             events.append(Event.CHOICE)
             self._tell("was asked a question")
         self._map, self._battle, self._phase, self._milestones = map_id, battle, phase, milestones

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pkmncli.api import Action, Advice, Source
+from pkmncli.api import ActionNames, Advice, Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,10 +56,10 @@ class Situation(NamedTuple):
         return cls(int(record["next_map"]), int(record["next_phase"]), int(record["opponent"]) if battle else 0, battle)
 
 
-def action_key(advice: Advice) -> str:
+def action_key(advice: Advice, names: ActionNames) -> str:
     """Return a key for advice in words, equal for the same advice."""
     if not advice.skill:
-        return "press " + ", ".join(Action(press).name.lower() for press in advice.presses)
+        return f"press {names.in_words(advice.presses)}"
     arguments = advice.arguments
     tile = f"({arguments['x']}, {arguments['y']})" if "x" in arguments and "y" in arguments else ""
     return " ".join(part for part in (advice.skill.replace("_", " "), str(arguments.get("map", "")), tile) if part)

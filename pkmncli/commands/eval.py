@@ -1,4 +1,4 @@
-"""`pkmn eval`: how good a trained agent is, on seeds that training never uses."""
+"""Command `pkmn eval`: evaluate a trained agent on seeds that training never uses."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, default_save_dir
 from pkmncli.seeds import Purpose
-from pkmncli.training.assembly import build_learner, check_parts, open_store, worker_spec
+from pkmncli.training.assembly import build_learner, open_store, worker_spec
 from pkmncli.training.beginnings.given_starts import check_kept_starts
 from pkmncli.training.checkpoints.files import read_checkpoint
 from pkmncli.training.checkpoints.selection import readable_checkpoint
+from pkmncli.training.compatibility import check_deciders
 from pkmncli.training.display.verdict import PLAYERS, rows_of, table_lines, verdict
 from pkmncli.training.evaluation.baselines import BASELINES_FILE, Baselines
 from pkmncli.training.evaluation.evaluation import (
@@ -47,6 +48,8 @@ from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.spec import WorkerSpec
 from pkmncli.video import check_video_name
 
+_RUN, _EPISODES, _OUTPUT = "Run", "Episodes", "Output"
+
 
 class EvaluationMode(StrEnum):
     """Players of an evaluation."""
@@ -62,33 +65,70 @@ def eval(
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
     *,
     pretrained: Annotated[
-        str | None, typer.Option(metavar="GAME", help="The policy that a game comes with, such as quillwood; no run.")
+        str | None,
+        typer.Option(
+            metavar="GAME",
+            help="Play the policy that comes with a game, such as quillwood, instead of a run's.",
+            rich_help_panel=_RUN,
+        ),
     ] = None,
     rom: Annotated[
         Path | None,
-        typer.Option(help="Where the run's image is now; with --pretrained the game's, if it has none itself."),
+        typer.Option(
+            help="Present path of the run's image; with --pretrained, the image of a game that has none.",
+            rich_help_panel=_RUN,
+        ),
     ] = None,
-    game_folder: Annotated[Path | None, typer.Option(help="Where the folder of the run's game is now.")] = None,
-    checkpoint: Annotated[str, typer.Option(help="latest, best, a milestone, or a number of steps.")] = "latest",
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.")] = 10,
+    game_folder: Annotated[
+        Path | None, typer.Option(help="Present folder of the run's game profile.", rich_help_panel=_RUN)
+    ] = None,
+    checkpoint: Annotated[
+        str, typer.Option(help="latest, best, a milestone, or a number of steps.", rich_help_panel=_RUN)
+    ] = "latest",
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.", rich_help_panel=_EPISODES)] = 10,
     mode: Annotated[
-        EvaluationMode, typer.Option(help="Who plays: the learner alone, with the pilot, the pilot alone, or chance.")
+        EvaluationMode,
+        typer.Option(
+            help="Player: the learner alone, with the pilot, the pilot alone, or random play.",
+            rich_help_panel=_EPISODES,
+        ),
     ] = EvaluationMode.RL_ONLY,
-    envs: Annotated[int, typer.Option(min=1, help="Environments side by side; the result is the same.")] = 2,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the starts. [default: the run's]")] = None,
-    max_steps_per_episode: Annotated[
-        int | None, typer.Option(min=1, help="Steps after which an episode is cut off. [default: the run's]")
+    envs: Annotated[
+        int, typer.Option(min=1, help="Parallel environments; the result is the same.", rich_help_panel=_EPISODES)
+    ] = 2,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the starts. [default: the run's]", rich_help_panel=_EPISODES)
     ] = None,
-    goal: Annotated[str | None, typer.Option(help="Milestone that ends an episode. [default: the run's]")] = None,
+    max_steps_per_episode: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Steps after which an episode is cut off. [default: the run's]", rich_help_panel=_EPISODES
+        ),
+    ] = None,
+    goal: Annotated[
+        str | None, typer.Option(help="Milestone that ends an episode. [default: the run's]", rich_help_panel=_EPISODES)
+    ] = None,
     knowledge: Annotated[
-        str | None, typer.Option(help="What ways are planned with: cartridge or seen. [default: the run's]")
+        str | None,
+        typer.Option(
+            help="Maps that routes are planned with: cartridge or seen. [default: the run's]", rich_help_panel=_EPISODES
+        ),
     ] = None,
     video: Annotated[
-        Path | None, typer.Option(help="Film the best episode, when all are over: .mp4, .gif or a new folder.")
+        Path | None,
+        typer.Option(help="Film the best episode at the end: .mp4, .gif or a new folder.", rich_help_panel=_OUTPUT),
     ] = None,
-    videos: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Film every episode, into this folder.")] = None,
+    videos: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Film every episode, into this folder.", rich_help_panel=_OUTPUT),
+    ] = None,
     stochastic: Annotated[
-        bool, typer.Option("--stochastic", help="Draw the learner's presses by its own odds, not always the best.")
+        bool,
+        typer.Option(
+            "--stochastic",
+            help="Sample the learner's actions from its policy, instead of the best ones.",
+            rich_help_panel=_EPISODES,
+        ),
     ] = False,
     baselines: Annotated[
         bool | None,
@@ -96,10 +136,13 @@ def eval(
             "--baselines/--no-baselines",
             help="Pilot and random play from the same starts beside it. [default: with --mode rl-only]",
             show_default=False,
+            rich_help_panel=_EPISODES,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
+    save_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the run folders. [default: runs]", rich_help_panel=_RUN)
+    ] = None,
 ) -> None:
     """Evaluate a trained agent from held-out starts, without learning: by default the learner alone, greedily."""
     if video is not None:
@@ -107,7 +150,7 @@ def eval(
     if videos is not None and videos.exists() and not videos.is_dir():
         raise ConfigurationError(f"--videos {videos}: it is a file, and should be a folder")
     if stochastic and mode is not EvaluationMode.RL_ONLY:
-        raise ConfigurationError("--stochastic: only the learner alone draws its presses; use it with --mode rl-only")
+        raise ConfigurationError("--stochastic: only the learner alone samples its actions; use it with --mode rl-only")
     registry = get_registry()
     found = open_agent(context, run, save_dir, registry, pretrained, rom)
     changes: dict[str, Any] = {
@@ -124,7 +167,7 @@ def eval(
     if mode is EvaluationMode.RL_ONLY and settings.train.rl == NONE:
         raise ConfigurationError(f"{found.name} was trained without a learner: evaluate it with --mode llm-only")
     if mode is not EvaluationMode.RANDOM:
-        check_parts(settings)
+        check_deciders(settings)
     evaluation = _Evaluation(
         found,
         settings,
@@ -176,7 +219,7 @@ class _Evaluation:
     baselines: bool
 
     def play(self, *, show: bool) -> tuple[list[EvaluatedEpisode], dict[str, Any], int]:
-        """Return the episodes, the result, and the exit code of whoever interrupted it."""
+        """Return the episodes, the result, and the exit code of an interruption; 0 without one."""
         check_kept_starts(self.settings, self.run)
         progress = Progress(console=Console(stderr=True), disable=not show, transient=True)
         with InterruptFlag() as interrupted, WorkerPool(self._spec()) as pool, progress:
@@ -228,10 +271,10 @@ class _Evaluation:
         if self.mode is EvaluationMode.RL_ONLY:
             return LearnerPolicy(learner, self.seed if self.stochastic else None)
         hand_over = None
-        if "hand_over" in content.trainer:  # not in a game's own policy, nor of an earlier version
+        if content.trainer.hand_over is not None:  # not in a game's own policy, nor of an earlier version
             hand_over = HandOver(pool.situations, train.envs, self.settings.hand_over)
-            hand_over.load_state_dict(content.trainer["hand_over"])
-        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer["arbiter"]["trust"], hand_over)
+            hand_over.load_state_dict(content.trainer.hand_over)
+        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer.trust, hand_over)
 
     def _introduction(self, pool: WorkerPool) -> str:
         """Return the lines that say what kind of number comes."""

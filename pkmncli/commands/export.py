@@ -1,4 +1,4 @@
-"""`pkmn export`: takes a run's tables and its learner elsewhere."""
+"""Command `pkmn export`: export a run's tables and its learner's policy."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.workers.pool import WorkerPool
 
+_RUN, _CONTENT, _FILES = "Run", "Content", "Files"
+
 
 class Format(StrEnum):
-    """Forms in which tables are written."""
+    """Formats of tables."""
 
     CSV = "csv"
     PARQUET = "parquet"
@@ -44,32 +46,60 @@ class Format(StrEnum):
 def export(
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
     *,
-    to: Annotated[Path | None, typer.Option(help="Folder to write to. [default: the run's name with -export]")] = None,
-    form: Annotated[Format, typer.Option("--format", help="How tables are written.")] = Format.CSV,
-    tables: Annotated[bool, typer.Option("--tables/--no-tables", help="Metrics, episodes, decisions, advice.")] = True,
+    to: Annotated[
+        Path | None,
+        typer.Option(help="Folder to write to. [default: the run's name with -export]", rich_help_panel=_FILES),
+    ] = None,
+    form: Annotated[
+        Format, typer.Option("--format", help="Format of the tables.", rich_help_panel=_FILES)
+    ] = Format.CSV,
+    tables: Annotated[
+        bool,
+        typer.Option("--tables/--no-tables", help="Metrics, episodes, decisions, advice.", rich_help_panel=_CONTENT),
+    ] = True,
     policy: Annotated[
-        bool, typer.Option("--policy", help="Also what acts: weights, a description, and Python that runs them.")
+        bool,
+        typer.Option(
+            "--policy",
+            help="Also export the policy: weights, a description, and Python that runs them.",
+            rich_help_panel=_CONTENT,
+        ),
     ] = False,
     pretrained: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write the policy alone, measured, as a game comes with it: into FOLDER."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Evaluate the policy and write it alone into FOLDER, in the form that comes with a game.",
+            rich_help_panel=_CONTENT,
+        ),
     ] = None,
-    episodes: Annotated[int, typer.Option(min=1, help="With --pretrained: episodes that it is measured by.")] = 20,
+    episodes: Annotated[
+        int, typer.Option(min=1, help="With --pretrained: episodes of the evaluation.", rich_help_panel=_CONTENT)
+    ] = 20,
     checkpoint: Annotated[
-        str, typer.Option(help="Whose policy: latest, best, a milestone, or a number of steps.")
+        str,
+        typer.Option(
+            help="Checkpoint of the policy: latest, best, a milestone, or a number of steps.", rich_help_panel=_CONTENT
+        ),
     ] = "latest",
-    rom: Annotated[Path | None, typer.Option(help="Where the run's image is now.")] = None,
-    game_folder: Annotated[Path | None, typer.Option(help="Where the folder of the run's game is now.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of an earlier export.")] = False,
-    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
+    rom: Annotated[Path | None, typer.Option(help="Present path of the run's image.", rich_help_panel=_RUN)] = None,
+    game_folder: Annotated[
+        Path | None, typer.Option(help="Present folder of the run's game profile.", rich_help_panel=_RUN)
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files of an earlier export.", rich_help_panel=_FILES)
+    ] = False,
+    save_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the run folders. [default: runs]", rich_help_panel=_RUN)
+    ] = None,
 ) -> None:
     """Export a run's tables as CSV or Parquet, and its learner's policy, for other programs.
 
-    Works while it trains, too.
+    Also works while the run trains.
     """
     if pretrained is not None:
         if policy or to is not None:
-            raise ConfigurationError("--pretrained is an export of its own: leave out --policy and --to")
+            raise ConfigurationError("--pretrained is a separate export: leave out --policy and --to")
         found, registry = open_run(run, save_dir), get_registry()
         settings = run_settings(found, registry, rom=rom, game_folder=game_folder)
         _export_pretrained(found, settings, checkpoint, registry, pretrained, episodes)
@@ -79,7 +109,7 @@ def export(
     registry = get_registry()
     found = open_run(run, save_dir)
     settings = ResolvedSettings.from_run(found.folder, registry)
-    if policy:  # only an environment knows what the policy sees
+    if policy:  # only the environment knows the policy's observations
         settings = run_settings(found, registry, rom=rom, game_folder=game_folder)
     if policy and settings.train.rl == NONE:
         raise ConfigurationError(f"{found.name} was trained without a learner: it has no policy to export")
@@ -105,11 +135,12 @@ def export(
 def _export_policy(run: Run, checkpoint: Path, settings: ResolvedSettings, registry: Registry, folder: Path) -> None:
     content = read_checkpoint(checkpoint)
     spec = worker_spec(settings, registry, Purpose.EVALUATION, num_envs=1)
-    with WorkerPool(spec) as pool:  # only an environment knows what it shows
+    with WorkerPool(spec) as pool:  # only the environment knows its observations
         learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
-        game = pool.names["game"]
+        game, actions = pool.names["game"], list(pool.action_names.names)
     learner.load_state_dict(content.learner)
     about = {
+        "actions": actions,
         "algorithm": settings.train.rl,
         "game": game,
         "run": run.name,
@@ -123,11 +154,11 @@ def _export_policy(run: Run, checkpoint: Path, settings: ResolvedSettings, regis
 def _export_pretrained(
     run: Run, settings: ResolvedSettings, which: str, registry: Registry, folder: Path, episodes: int
 ) -> None:
-    """Measures a checkpoint's learner alone beside pilot and random play, and writes it as a game comes with it."""
+    """Evaluate a checkpoint's learner beside pilot and random play; write it in the form that comes with a game."""
     if settings.train.rl == NONE:
         raise ConfigurationError(f"{run.name} was trained without a learner: it has no policy to export")
     if settings.train.init_state is not None or settings.train.cartridge is not None:
-        raise ConfigurationError(f"{run.name} begins its episodes in a file of yours, which no game comes with")
+        raise ConfigurationError(f"{run.name} begins its episodes in a file of yours, which comes with no game")
     checkpoint = readable_checkpoint(run, which)
     content = read_checkpoint(checkpoint)
     measured = settings.changed({"final_episodes": episodes}, may_change=("final_episodes",))

@@ -1,4 +1,4 @@
-"""`pkmn replay`: plays a recorded episode again, checks that it agrees, and shows or films it."""
+"""Command `pkmn replay`: play a recorded episode again, check that it agrees, and show or film it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.video import check_video_name
 
 PLAYED_FOR_SHOW = 3
-"""Episodes of which a game's own policy shows the best."""
+"""Episodes played with a game's own policy; the best one is shown."""
+
+
+_EPISODE, _DISPLAY = "Episode", "How it is shown"
 
 
 def replay(
@@ -26,38 +29,78 @@ def replay(
     *,
     pretrained: Annotated[
         str | None,
-        typer.Option(metavar="GAME", help="An episode that the policy which a game comes with plays first; no run."),
+        typer.Option(
+            metavar="GAME",
+            help="Play an episode by the policy that comes with a game, instead of a run's.",
+            rich_help_panel=_EPISODE,
+        ),
     ] = None,
     rom: Annotated[
         Path | None,
-        typer.Option(help="Where the run's image is now; with --pretrained the game's, if it has none itself."),
+        typer.Option(
+            help="Present path of the run's image; with --pretrained, the image of a game that has none.",
+            rich_help_panel=_EPISODE,
+        ),
     ] = None,
-    game_folder: Annotated[Path | None, typer.Option(help="Where the folder of the run's game is now.")] = None,
+    game_folder: Annotated[
+        Path | None, typer.Option(help="Present folder of the run's game profile.", rich_help_panel=_EPISODE)
+    ] = None,
     episode: Annotated[
-        str, typer.Option(help="best, last, a number in order of ending, or E.N: episode N of environment E.")
+        str,
+        typer.Option(
+            help="best, last, a number in order of ending, or E.N: episode N of environment E.",
+            rich_help_panel=_EPISODE,
+        ),
     ] = "best",
     video: Annotated[
-        Path | None, typer.Option(help="Film it: to a file, .mp4 or .gif, or a new folder of PNG files.")
+        Path | None,
+        typer.Option(help="Film it to a file, .mp4 or .gif, or a new folder of PNG files.", rich_help_panel=_DISPLAY),
     ] = None,
-    terminal: Annotated[bool, typer.Option("--terminal", help="Play it in the terminal.")] = False,
-    window: Annotated[bool, typer.Option("--window", help="Play it in a window.")] = False,
+    terminal: Annotated[
+        bool, typer.Option("--terminal", help="Play it in the terminal.", rich_help_panel=_DISPLAY)
+    ] = False,
+    window: Annotated[bool, typer.Option("--window", help="Play it in a window.", rich_help_panel=_DISPLAY)] = False,
     overlay: Annotated[
-        bool, typer.Option("--overlay", help="Write below the picture where it is, what was pressed, by whom and why.")
+        bool,
+        typer.Option(
+            "--overlay",
+            help="Write below the picture the place, the action, its source and the reason.",
+            rich_help_panel=_DISPLAY,
+        ),
     ] = False,
     begin: Annotated[
-        str | None, typer.Option("--from", metavar="MILESTONE", help="Show it from a milestone on, or from a step.")
+        str | None,
+        typer.Option(
+            "--from", metavar="MILESTONE", help="Show it from a milestone on, or from a step.", rich_help_panel=_DISPLAY
+        ),
     ] = None,
     beside: Annotated[
-        str | None, typer.Option(metavar="RUN", help="Show the same choice of another run's episodes beside it.")
+        str | None,
+        typer.Option(metavar="RUN", help="Show the same episode of another run beside it.", rich_help_panel=_DISPLAY),
     ] = None,
-    speed: Annotated[float, typer.Option(min=0.1, max=100.0, help="Times the speed of the real console.")] = 4.0,
+    speed: Annotated[
+        float,
+        typer.Option(min=0.1, max=100.0, help="Speed, as a multiple of the real console's.", rich_help_panel=_DISPLAY),
+    ] = 4.0,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Only check that the replay agrees; exit 5 if it does not.")
+        bool,
+        typer.Option(
+            "--verify",
+            help="Only check that the replay agrees with the record; exit 5 if it does not.",
+            rich_help_panel=_DISPLAY,
+        ),
     ] = False,
     evaluation: Annotated[
-        bool, typer.Option("--evaluation", help="An episode of the latest evaluation instead of the training.")
+        bool,
+        typer.Option(
+            "--evaluation",
+            help="An episode of the latest evaluation instead of the training.",
+            rich_help_panel=_EPISODE,
+        ),
     ] = False,
-    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
+    save_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the run folders. [default: runs]", rich_help_panel=_EPISODE)
+    ] = None,
 ) -> None:
     """Replay an episode. Without --video, --terminal or --window it is only checked against what was recorded."""
     shown = (video is not None) + terminal + window

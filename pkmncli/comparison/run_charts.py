@@ -19,7 +19,7 @@ from pkmncli.comparison.charts import (
 )
 from pkmncli.comparison.measures import interquartile_mean
 from pkmncli.comparison.run_plots import LEVELS, SHARES, TITLES, Plotted, PlottedGroup
-from pkmncli.training.recording.journey import FRAMES_A_SECOND, Reached
+from pkmncli.training.recording.journey import Journey, Reached
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,9 +37,10 @@ _LABEL_COLUMNS, _TITLE_COLUMNS, _MAP_TITLE_COLUMNS = 110, 90, 32
 _LEVEL_COLOUR = "#888888"
 _JOURNEY_INCHES = 0.2
 _MINUTE_S, _HOUR_S = 60, 3600
-_JOURNEY_TIMES: dict[str, Callable[[Reached], float | None]] = {
-    "play time": lambda one: None if one.frame is None else one.frame / FRAMES_A_SECOND,
-    "time of the training": lambda one: one.elapsed_s,
+_Time = Callable[["Journey", "Reached"], float | None]
+_JOURNEY_TIMES: dict[str, _Time] = {
+    "play time": lambda journey, one: None if one.frame is None else one.frame / journey.frames_per_second,
+    "time of the training": lambda journey, one: one.elapsed_s,
 }
 """Times, in seconds, that milestones are drawn over in addition to steps."""
 
@@ -172,13 +173,13 @@ def _journeys(plotted: Plotted) -> Any:
     labels = 0.0 if len(plotted.groups) < 2 else _LABEL_INCHES * _label_lines(plotted)
     figure = new_figure(_WIDTH_INCHES, 1.3 + _JOURNEY_INCHES * len(names) + labels)
     first: Axes | None = None
-    scales: list[tuple[str, Callable[[Reached], float | None]]] = [("step of the episode", lambda one: one.step)]
+    scales: list[tuple[str, _Time]] = [("step of the episode", lambda journey, one: one.step)]
     scales += [_in_a_unit_that_fits(title, of, plotted) for title, of in _JOURNEY_TIMES.items()]
     for column, (title, of) in enumerate(scales, start=1):
         axes: Axes = figure.add_subplot(1, len(scales), column, sharey=first)
         for number, group in enumerate(plotted.groups):
             for journey in group.journeys:
-                points = [(at, place[one.name]) for one in journey if (at := of(one)) is not None]
+                points = [(at, place[one.name]) for one in journey.milestones if (at := of(journey, one)) is not None]
                 if points:
                     axes.plot(*zip(*points, strict=True), "o-", color=colour(number), markersize=3.5, linewidth=1.2)
         axes.set_xlabel(title)
@@ -196,15 +197,13 @@ def _journeys(plotted: Plotted) -> Any:
     return figure
 
 
-def _in_a_unit_that_fits(
-    title: str, of: Callable[[Reached], float | None], plotted: Plotted
-) -> tuple[str, Callable[[Reached], float | None]]:
-    every = [of(one) for group in plotted.groups for journey in group.journeys for one in journey]
+def _in_a_unit_that_fits(title: str, of: _Time, plotted: Plotted) -> tuple[str, _Time]:
+    every = [of(journey, one) for group in plotted.groups for journey in group.journeys for one in journey.milestones]
     most = max((seconds for seconds in every if seconds is not None), default=0.0)
     size, unit = (_HOUR_S, "hours") if most >= 2 * _HOUR_S else (_MINUTE_S, "minutes")
 
-    def scaled(one: Reached) -> float | None:
-        seconds = of(one)
+    def scaled(journey: Journey, one: Reached) -> float | None:
+        seconds = of(journey, one)
         return None if seconds is None else seconds / size
 
     return f"{title}, {unit}", scaled

@@ -15,7 +15,7 @@ from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import open_store
 from pkmncli.training.display.verdict import PLAYERS
-from pkmncli.training.recording.journey import Journey, Reached
+from pkmncli.training.recording.journey import Journey
 
 TITLES = {
     "alone/goal_share": "Learner alone: share of starts to the goal",
@@ -56,7 +56,7 @@ class PlottedGroup:
     splits: Mapping[str, Sequence[int]]
     """By milestone, the step of the soonest episode of each run that reached it."""
     tiles: Tiles
-    journeys: Sequence[Sequence[Reached]] = ()
+    journeys: Sequence[Journey] = ()
     """For each run, the milestones of the episode that got furthest, ended or not, if any."""
 
 
@@ -156,15 +156,15 @@ def _splits(runs: Sequence[ComparedRun]) -> dict[str, list[int]]:
     return dict(found)
 
 
-def _journeys(runs: Sequence[ComparedRun]) -> list[tuple[Reached, ...]]:
+def _journeys(runs: Sequence[ComparedRun]) -> list[Journey]:
     found = [run.summary.get("journey") for run in runs]
-    journeys = [Journey.from_dict(journey).milestones for journey in found if journey]
-    return [journey for journey in journeys if len(journey) > 1]
+    journeys = [Journey.from_dict(journey) for journey in found if journey]
+    return [journey for journey in journeys if len(journey.milestones) > 1]
 
 
-def _soonest_first(journeys: Sequence[Sequence[Reached]]) -> tuple[str, ...]:
+def _soonest_first(journeys: Sequence[Journey]) -> tuple[str, ...]:
     steps: dict[str, int] = {}
-    for one in (reached for journey in journeys for reached in journey):
+    for one in (reached for journey in journeys for reached in journey.milestones):
         steps[one.name] = min(one.step, steps.get(one.name, one.step))
     return tuple(sorted(steps, key=steps.__getitem__))
 

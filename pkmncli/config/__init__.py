@@ -5,7 +5,8 @@ Importing this package imports pydantic, so only commands that need settings imp
 
 from pkmncli.config.resolved import ResolvedSettings, resolve_settings
 from pkmncli.config.run_file import CONFIG_FILE
-from pkmncli.config.train_settings import DEFAULT_STEPS, MAY_CHANGE, NONE, TrainSettings
+from pkmncli.config.setting_types import NONE
+from pkmncli.config.train_settings import DEFAULT_STEPS, MAY_CHANGE, TrainSettings
 
 __all__ = [
     "CONFIG_FILE",

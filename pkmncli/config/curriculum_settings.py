@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from pkmncli.api.strategies import StrategyType
+from pkmncli.config.option import Heading, Option
 
 ADAPTIVE: Literal["adaptive"] = "adaptive"
 
@@ -53,9 +54,10 @@ class CurriculumSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
-    enabled: bool = Field(
-        default=True, description="whether there is one; trust in the advised side stays at 0.9 without"
-    )
+    enabled: Annotated[
+        bool,
+        Option(Heading.DECIDERS, "Trust the learner more, stage by stage.", names=("--curriculum/--no-curriculum",)),
+    ] = Field(default=True, description="use a curriculum; without one, trust in the advised side stays at 0.9")
     stages: tuple[Stage, ...] = Field(
         default=DEFAULT_STAGES,
         min_length=1,

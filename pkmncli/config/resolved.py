@@ -143,7 +143,6 @@ class ResolvedSettings:
         *,
         may_change: Collection[str],
         sets: Iterable[str] = (),
-        option_names: Mapping[str, str] | None = None,
         origin: str | None = None,
     ) -> ResolvedSettings:
         """These settings with some values replaced, as when a run is resumed with a larger budget.
@@ -152,14 +151,13 @@ class ResolvedSettings:
             cli: options that were given, as for :func:`resolve_settings`.
             may_change: keys (or ``section.key``) that may differ from the run's own.
             sets: ``--set`` options.
-            option_names: options that are not named after their setting.
             origin: where the new values come from, if not from options.
 
         Raises:
             ConfigurationError: an option would change anything else.
         """
         given = {section: dict(values) for section, values in self._given.items()}
-        for entry in [*from_set_options(sets), *from_command_line(cli, option_names)]:
+        for entry in [*from_set_options(sets), *from_command_line(cli)]:
             section = _section_name(self._registry, entry)
             given.setdefault(section, {})[entry.key] = replace(entry, origin=origin) if origin else entry
         new = ResolvedSettings(given, self._registry)
@@ -256,7 +254,6 @@ def resolve_settings(
     config_path: Path | None = None,
     sets: Iterable[str] = (),
     environ: Mapping[str, str] = os.environ,
-    option_names: Mapping[str, str] | None = None,
 ) -> ResolvedSettings:
     """Puts settings together: options, then ``--set``, the environment, the file, a preset, and defaults for the rest.
 
@@ -266,7 +263,6 @@ def resolve_settings(
         config_path: a TOML or JSON file.
         sets: ``--set`` options, as ``section.key=value``.
         environ: the environment variables.
-        option_names: options that are not named after their setting, such as ``{"steps": "--actions"}``.
 
     Raises:
         ConfigurationError: a line for each key that is unknown and each value that is wrong, with its origin.
@@ -275,7 +271,7 @@ def resolve_settings(
         *(from_file(config_path) if config_path else ()),
         *from_environment(environ),
         *from_set_options(sets),
-        *from_command_line(cli, option_names),
+        *from_command_line(cli),
     ]
     found = [*_from_preset(found, registry), *found]
     given: _GivenBySection = {}

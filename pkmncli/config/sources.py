@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from pkmncli.api.data_text import parse_json, parse_toml
+from pkmncli.config.core_sections import CORE_SECTIONS
+from pkmncli.config.option import option_name
 from pkmncli.config.run_file_end import is_cut_off
+from pkmncli.config.train_settings import TrainSettings
 from pkmncli.diagnostics import DEBUG_VARIABLE
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import DISABLE_VARIABLE, STRICT_VARIABLE
@@ -26,9 +29,6 @@ PREFIX = "PKMN_"
 NO_SETTINGS = frozenset({DEBUG_VARIABLE, DISABLE_VARIABLE, STRICT_VARIABLE})
 """Variables that begin like settings and are none. Those that begin with PKMN_TEST_ are left to test suites."""
 
-OPTION_NAMES = {"rom_path": "--rom"}
-"""Options that are not named after their setting."""
-
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -42,14 +42,15 @@ class Given:
     """Whether the value is text that still has to be read as what the setting holds."""
 
 
-def from_command_line(values: Mapping[str, Any], option_names: Mapping[str, str] | None = None) -> list[Given]:
-    """Options that were given; None stands for one that was not. A plugin's setting has the key ``section.key``."""
-    names = {**OPTION_NAMES, **(option_names or {})}
+def from_command_line(values: Mapping[str, Any]) -> list[Given]:
+    """Return the options that were given; None stands for one that was not. A section's key is ``section.key``."""
     given = []
     for name, value in values.items():
         if value is not None:
             section, key = _split_name(name)
-            given.append(Given(section, key, value, f"option {names.get(name, '--' + name.replace('_', '-'))}"))
+            model = CORE_SECTIONS.get(section, TrainSettings)
+            option = option_name(name, model.model_fields.get(key))
+            given.append(Given(section, key, value, f"option {option}"))
     return given
 
 

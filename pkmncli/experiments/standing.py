@@ -14,8 +14,7 @@ from pkmncli.errors import ConfigurationError, PkmnError
 from pkmncli.experiments.plan import OWN_SETTINGS, Plan, PlannedRun
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run
-from pkmncli.training.assembly import check_parts
-from pkmncli.training.parts_fit import fit_parts
+from pkmncli.training.compatibility import prepare_settings
 
 _OF_THE_RUN = {*MAY_CHANGE, *OWN_SETTINGS, "init_state", "cartridge", "decision_db_path", "device"}
 """Settings in which a run may differ from the file: it may change them, or keeps its own copy."""
@@ -91,8 +90,7 @@ def prepare(plan: Plan, save_dir: Path, registry: Registry) -> list[ExperimentRu
     for planned in plan.runs:
         try:
             settings = resolve_settings({"seed": planned.seed}, registry=registry, sets=planned.set_options)
-            settings = fit_parts(settings, registry)
-            check_parts(settings)
+            settings = prepare_settings(settings, registry)
         except PkmnError as error:
             raise type(error)(f"{planned.name}: {error}") from None
         one = ExperimentRun(planned, Run(folder / planned.name), settings)

@@ -12,11 +12,13 @@ import numpy as np
 from pkmncli.advice.policy import LLMShare
 from pkmncli.api import PILOT_ACTS, Action, Algorithm, Context, Decision, Pilot, Source, Strategy, Transitions
 from pkmncli.config import DEFAULT_STEPS, NONE, resolve_settings
+from pkmncli.declared import action_names_of, skills_of
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.build import build_curriculum, build_learner, build_pilot
-from pkmncli.llm.prompts import PromptTemplate, Question
+from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
+from pkmncli.llm.replies import ReplyForm
 from pkmncli.plugins import get_registry
 
 if TYPE_CHECKING:
@@ -91,7 +93,12 @@ class HybridAgent:
         """Number of episodes that have ended."""
         self._actions = action_space_size
         self._pilot: Pilot | None = None if env is None else build_pilot(self.settings, env)
+        unwrapped = getattr(env, "unwrapped", env)
+        self._names: Mapping[str, Any] = getattr(unwrapped, "names", {})
         self._context = getattr(env, "context", None)
+        self._form = ReplyForm(skills_of(self._pilot), action_names_of(unwrapped))
+        if llm_manager is not None and env is not None:
+            llm_manager.form = self._form
         self._share = LLMShare(1.0 if adaptive_strategy is None else adaptive_strategy.share)
         self._arbiter = Arbiter(self.mode, 1, self.settings.train.seed)
         self._curriculum = None if curriculum_config is None else build_curriculum(curriculum_config)
@@ -193,7 +200,12 @@ class HybridAgent:
         manager = self.llm_manager
         assert manager is not None
         prompt = self._template.fill(
-            Question(self._situation(observation)), max_tokens=self.settings.train.max_context_length
+            Question(
+                self._situation(observation),
+                form=manager.reply_form(),
+                game=game_in_words(self._names),
+            ),
+            max_tokens=self.settings.train.max_context_length,
         )
         action, metadata = manager.get_action(f"{prompt.system}\n\n{prompt.text}")
         error = metadata.get("error")
@@ -218,7 +230,7 @@ class HybridAgent:
 
     def _arbitrate(self, arrays: Mapping[str, NDArray[Any]], advised: AgentDecision | None) -> AgentDecision:
         if self.settings.train.rl == NONE or (self.mode is AgentMode.LLM_ONLY and advised is not None):
-            return advised or AgentDecision(int(Action.NONE), Source.RULE, 0.0, "no side has an action")
+            return advised or AgentDecision(self._form.actions.idle_action, Source.RULE, 0.0, "no side has an action")
         if self.learner is None:
             self.learner = self._new_learner(arrays)
         actions, confidences, exploring = self.learner.act(arrays, explore=True)

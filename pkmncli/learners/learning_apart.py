@@ -1,11 +1,11 @@
-"""Learning in a process of its own, so that the trainer's thread does not wait for its turns.
+"""Learning in a separate process, so that it does not compete with the trainer's thread.
 
-Python runs one of a process's threads at a time, and an update consists of some hundred short pieces, between any two
-of which it has to wait for its turn: beside a training that plays, it takes up to twice as long as alone.
+Python runs one thread of a process at a time. An update has some hundred short parts, and waits for its turn between
+any two of them, so during a training it takes up to twice as long as alone.
 
-It begins in the thread that asks for it, and moves to a process once it has taken as long as that takes to start. What
-is learned is the same wherever it happens. So a process that is killed or stopped loses nothing: what it was given is
-kept from the last state on that it told, and learned again in the thread.
+Learning begins in the calling thread, and moves to a process once it has taken as long as a process takes to start. The
+result is the same in both places. A process that is killed or stopped loses nothing: its inputs since its last reported
+state are kept, and learned again in the thread.
 """
 
 from __future__ import annotations
@@ -34,63 +34,63 @@ from pkmncli.errors import TrainingError
 logger = logging.getLogger(__name__)
 
 MOVES_AFTER_SECONDS = 4.0
-"""Learning time before a process is started: about what starting one costs."""
+"""Seconds of learning before a process is started: about the cost of a start."""
 
 MOVES_AT_ONCE_FROM = 2_000
-"""Updates to come for which a process is started before the first: they take several times as long as that."""
+"""Minimum expected updates for which a process is started before the first one: they take several times as long."""
 
 SECONDS_TO_ANSWER = 60.0
-"""After which the log says that the process is waited for, or it is given up where it did nothing in that time."""
+"""Seconds after which the log reports the waiting, or the process is given up if it was idle in that time."""
 
 KEPT_BYTES = 64 * 2**20
 KEPT_UPDATES = 500
-"""How much of what the process was given is kept to be learned again. Beyond it the process is asked for its state."""
+"""Maximum inputs kept to be learned again. Beyond either limit the process is asked for its state."""
 
 MOST_MOVES = 3
-"""Processes that are started for a learning, where they are lost."""
+"""Maximum processes started for a learning, if they are lost."""
 
 _IDLE_SECONDS = 0.05
-"""Time on the processor, between two warnings, up to which a process does nothing."""
+"""Processor seconds between two warnings up to which a process counts as idle."""
 
 _READY, _RESULT, _ERROR = "ready", "result", "error"
 _SECONDS_TO_END = 5.0
 
 
 class Learning(Protocol):
-    """What learns. All that is handed to it and all that it gives can be pickled."""
+    """Learning step of a learner. All its inputs and results can be pickled."""
 
     @property
     def network(self) -> nn.Module:
-        """Whose weights are to act."""
+        """Return the network whose weights act."""
 
     def learn(self, drawn: Any) -> Any:
-        """One update, or several."""
+        """Make one update, or several."""
 
     def state_dict(self) -> dict[str, Any]:
-        """All that decides what comes next."""
+        """Return the whole state."""
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
 
 
 LearningT = TypeVar("LearningT", bound=Learning)
 
 
 class LearningApart(Generic[LearningT]):
-    """A :class:`Learning` that may move to a process of its own.
+    """Wrapper of a :class:`Learning` that may move to a separate process.
 
-    What an update has changed is copied aside, by turns to two places. So the weights of one update can be taken while
-    the next one is under way, and it doesn't matter how far that is.
+    The weights of each update are copied to one of two places, in turn. So the weights of one update can be taken
+    during the next one, whatever its progress.
 
     Args:
-        build: builds it, the same each time; in the process too, so it must be picklable to move.
+        build: builds the learning, the same each time; also in the process, so it must be picklable to move.
     """
 
     def __init__(self, build: Callable[[], LearningT]) -> None:
         self.here = build()
-        """The learning as it was before it moved, if it did."""
+        """Learning in this process; outdated after a move."""
         self.learned = 0
-        """Updates since it was built or loaded."""
+        """Number of updates since it was built or loaded."""
         self._build = build
         self._seconds = 0.0
         self._aside = [flat_weights(self.here.network) for _ in range(2)]
@@ -98,21 +98,21 @@ class LearningApart(Generic[LearningT]):
         self._moves = 0
         self._process: _LearningProcess | None = None
         self._told = b""
-        """The state that the process had last, pickled."""
+        """Last reported state of the process, pickled."""
         self._given: list[bytes] = []
-        """What it has learned from since, each pickled."""
+        """Inputs of the process since then, each pickled."""
         self._given_bytes = 0
 
     def may_move(self, updates: float = 0) -> None:
-        """From now on it moves when that pays. To be called before it learns.
+        """Allow the move to a process. Call this before it learns.
 
         Args:
-            updates: at least so many are to come; the process is started at once for :data:`MOVES_AT_ONCE_FROM`.
+            updates: minimum expected updates; from :data:`MOVES_AT_ONCE_FROM` on the process is started at once.
         """
         try:
             for weights in self._aside:
                 weights.share_memory_()  # type: ignore[no-untyped-call]
-        except (OSError, RuntimeError) as error:  # there is no memory that processes can share
+        except (OSError, RuntimeError) as error:  # there is no shared memory
             logger.warning("learning stays in the trainer's process: %s", error)
             return
         self._may_move = True
@@ -120,7 +120,7 @@ class LearningApart(Generic[LearningT]):
             self._start()
 
     def learn(self, drawn: Any) -> Any:
-        """Learns, and gives what the learning gives, or raises what it raises.
+        """Learn. Return the learning's result, or raise its error.
 
         Raises:
             TrainingError: it was closed.
@@ -151,12 +151,12 @@ class LearningApart(Generic[LearningT]):
         self._given.append(given)
         self._given_bytes += len(given)
         if self._given_bytes > KEPT_BYTES or len(self._given) > KEPT_UPDATES:
-            with contextlib.suppress(LearningLostError):  # the next update will hear of it, too
+            with contextlib.suppress(LearningLostError):  # the next update will get the error, too
                 self._tell_state(self._process)
         return result
 
     def _tell_state(self, process: _LearningProcess) -> Any:
-        """The state of the process, kept as the last one that it told."""
+        """Ask the process for its state, keep it and return it."""
         state = process.call("state_dict")
         self._keep(state)
         return state
@@ -165,10 +165,10 @@ class LearningApart(Generic[LearningT]):
         self._told, self._given, self._given_bytes = pickle.dumps(state, pickle.HIGHEST_PROTOCOL), [], 0
 
     def _come_back(self, loss: LearningLostError) -> None:
-        """Goes on here, exactly where the process was.
+        """Continue in this process, exactly where the lost process was.
 
         Raises:
-            TrainingError: it was ended on purpose.
+            TrainingError: the process was ended on purpose.
         """
         assert self._process is not None
         if not self._process.end.alive:
@@ -184,14 +184,14 @@ class LearningApart(Generic[LearningT]):
         self._told, self._given = b"", []
 
     def take_weights(self, acting: Tensor, update: int) -> None:
-        """Copy the weights of an update, by its number from 0 on, to those of a network that acts, (weights,).
+        """Copy the weights of an update, by its number from 0, to those of an acting network, (weights,).
 
-        It must be the latest that has ended, or the one before; -1 is what it began with. Another one may be under way.
+        It must be the latest ended update, or the one before; -1 is the initial state. Another one may be running.
         """
         acting.copy_(self._aside[update % len(self._aside)])
 
     def state_dict(self) -> dict[str, Any]:
-        """The learning's. Not to be called while it learns.
+        """Return the learning's state. Do not call it while it learns.
 
         Raises:
             TrainingError: it was closed.
@@ -206,7 +206,7 @@ class LearningApart(Generic[LearningT]):
         return self.here.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`, here. Raises CheckpointError where that is of another network."""
+        """Resume from :meth:`state_dict`, in this process. Raise CheckpointError if it is of another network."""
         if self._moved:
             self.close()
             self._process, self._moved = None, False
@@ -216,46 +216,46 @@ class LearningApart(Generic[LearningT]):
             flat_weights(self.here.network, weights)
 
     def trial(self) -> LearningT:
-        """A copy to try something on."""
+        """Return a copy for trials."""
         copied = self._build()
         copied.load_state_dict(self.here.state_dict())
         return copied
 
     def close(self) -> None:
-        """Ends the process, if there is one, with all that was learned there."""
+        """End the process, if there is one, and discard what it learned."""
         if self._process is not None:
             self._process.end()
 
     def _start(self) -> None:
-        """Start the process; it is tried a few times, where it is lost."""
+        """Start the process, again if it is lost, up to the limit."""
         self._moves += 1
         self._may_move = self._moves < MOST_MOVES
         self._process = _LearningProcess.start(self._build, self._aside)
 
     def _move(self, process: _LearningProcess) -> None:
-        """Moves to the process if it has started by now; stays for good if that failed."""
+        """Move to the process if it has started by now; never move if that failed."""
         try:
             if process.ready():
                 state = self.here.state_dict()
                 process.call("load_state_dict", state)
                 self._keep(state)
                 self._moved = True
-        except Exception as error:  # whatever it is, all that was learned is here still
+        except Exception as error:  # after any error, everything that was learned is still here
             logger.warning("learning stays in the trainer's process: %s", error)
             process.end()
             self._process = None
 
 
 class LearningLostError(Exception):
-    """The process has ended, or stands still. Its text goes on after "The process that learns"."""
+    """Process that has ended, or is stuck. Its text continues "The process that learns"."""
 
 
 class _NotStartedError(Exception):
-    """The process could not build what learns, or ended before it was ready."""
+    """Process that could not build the learning, or ended before it was ready."""
 
 
 class _LearningProcess:
-    """The process, and the parent's end of the pipe to it."""
+    """Learning process, and the parent's end of the pipe to it."""
 
     def __init__(self, process: BaseProcess, connection: Connection) -> None:
         self._process = process
@@ -266,11 +266,11 @@ class _LearningProcess:
 
     @classmethod
     def start(cls, build: Callable[[], Learning], aside: Sequence[Tensor]) -> _LearningProcess | None:
-        """Starts it and doesn't wait; nothing where it can't be started or what it learns with be handed over.
+        """Start it without waiting; None if it cannot be started, or its parts cannot be sent to it.
 
         Args:
             build: builds the learning.
-            aside: memory that both see, where the weights of each update are copied to, by turns.
+            aside: shared memory for the weights of each update, used in turn.
         """
         context = torch.multiprocessing.get_context("spawn")
         with contextlib.ExitStack() as unless_started:
@@ -280,17 +280,17 @@ class _LearningProcess:
                 process = context.Process(target=_run, args=arguments, name="pkmn-learning", daemon=True)
                 with signals_held(), main_module_left_out():
                     process.start()
-            # No room for one more; an encoder of the main script, or made in a function; a process that may have none.
+            # No memory; an encoder of the main script, or made in a function; a process that may start none.
             except (OSError, pickle.PicklingError, AttributeError, TypeError, AssertionError) as error:
                 logger.warning("learning stays in the trainer's process: %s", error)
                 return None
             unless_started.pop_all()
         theirs.close()
-        atexit.register(process.kill)  # multiprocessing itself would send a SIGTERM, which it ignores
+        atexit.register(process.kill)  # multiprocessing would send a SIGTERM, which the process ignores
         return cls(process, connection)
 
     def ready(self) -> bool:
-        """Whether it has started by now. Once it has, don't ask again. Raises _NotStartedError when it never will."""
+        """Return whether it has started. After True, do not call it again. Raise _NotStartedError if it failed."""
         try:
             if not self._connection.poll():
                 return False
@@ -302,12 +302,12 @@ class _LearningProcess:
             raise _NotStartedError(self._end_of_it()) from None
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Calls a method of the process. Raises what it raises, with where it happened as a note.
+        """Call a method of the process. Raise its error, with the place of the error as a note.
 
-        Whoever interrupts this ends the process: what it would still answer could be taken for something else.
+        An interruption ends the process: its later answer could be taken for another call's.
 
         Raises:
-            LearningLostError: it has ended, or did nothing for a minute.
+            LearningLostError: it has ended, or was idle for a minute.
         """
         try:
             self._watch.begin()
@@ -331,19 +331,19 @@ class _LearningProcess:
 
 
 class _Watch:
-    """Tells a process that stands still from one that takes long: an update of long rollouts may well do that."""
+    """Watch that distinguishes a stuck process from a slow one, such as an update of long rollouts."""
 
     def __init__(self, process: BaseProcess) -> None:
         self._process = process
         self.begin()
 
     def begin(self) -> None:
-        """A call begins."""
+        """Begin a call."""
         self._looks = 0
         self._used: float | None = None
 
     def look(self) -> None:
-        """Gives it up when it did nothing for a minute. Looks are counted, not time: all may have, as by Ctrl-Z."""
+        """Give the process up if it was idle for a minute. Count looks, not time: all may be paused by Ctrl-Z."""
         if self._used is None:
             self._used = self._seconds_used()
         self._looks += 1
@@ -356,23 +356,23 @@ class _Watch:
         logger.warning("the process that learns has not answered for %.0f s", SECONDS_TO_ANSWER)
 
     def _seconds_used(self) -> float:
-        """Time that it has had on a processor."""
+        """Return its processor time in seconds."""
         try:
             times = psutil.Process(self._process.pid).cpu_times()
-        except psutil.Error:  # it is gone, as the pipe will tell
+        except psutil.Error:  # it is gone, as the pipe will show
             return 0.0
         return float(times.user + times.system)
 
 
 def _end(process: BaseProcess, connection: Connection) -> None:
-    process.kill()  # it holds nothing that is not elsewhere
+    process.kill()  # it has nothing that is not elsewhere
     process.join()
     connection.close()  # only now, since another thread may be waiting for an answer
     atexit.unregister(process.kill)
 
 
 def _run(connection: Connection, build: Callable[[], Learning], aside: Sequence[Tensor], threads: int) -> None:
-    """The process: answers calls until the parent is gone."""
+    """Run the process: answer calls until the parent is gone."""
     begin_child()
     torch.set_num_threads(threads)
     try:
@@ -406,5 +406,5 @@ def _run(connection: Connection, build: Callable[[], Learning], aside: Sequence[
 
 @torch.no_grad()
 def flat_weights(network: nn.Module, out: Tensor | None = None) -> Tensor:
-    """All weights of a network, one after the other: (weights,) float32."""
+    """Return all weights of a network in sequence: (weights,) float32."""
     return torch.cat([weights.detach().reshape(-1) for weights in network.parameters()], out=out)

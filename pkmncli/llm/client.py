@@ -18,7 +18,7 @@ from pkmncli.llm.json_objects import whole_value
 from pkmncli.llm.keys import InvalidKeyError
 from pkmncli.llm.loading import Loading
 from pkmncli.llm.prompts import CHARACTERS_PER_TOKEN, estimated_tokens
-from pkmncli.llm.replies import Reading, ReadReply, read_reply
+from pkmncli.llm.replies import Reading, ReadReply, ReplyForm
 from pkmncli.llm.retry import WORTH_RETRYING, Backoff, CircuitBreaker
 from pkmncli.llm.thoughts import take_apart
 from pkmncli.outgoing_text import redact, redacted
@@ -72,6 +72,7 @@ class LLMClient:
         backoff: number and delay of retries.
         cache: replies on disk; None for no cache.
         cache_use: use of the cache.
+        form: form of the replies.
         expires_after: steps for which advice holds.
         most_tokens: maximum tokens of a request's text, estimated; a longer one is not sent. None for no limit.
         settled: False if the backend must be checked before the first request.
@@ -88,6 +89,7 @@ class LLMClient:
     backoff: Backoff = field(default_factory=Backoff)
     cache: ReplyCache | None = None
     cache_use: CacheUse = CacheUse.OFF
+    form: ReplyForm = field(default_factory=ReplyForm)
     expires_after: int = 100
     most_tokens: int | None = None
     settled: bool = True
@@ -109,14 +111,14 @@ class LLMClient:
         except LLMFailure as failure:
             return self._without(request, str(failure), fault=failure.fault, latency_s=time.perf_counter() - began)
         replies = [reply]
-        read = read_reply(reply, expires_after=self.expires_after)
+        read = self.form.read(reply, expires_after=self.expires_after)
         repaired = False
         if read.advice is None:
             second, second_cached = self._repair(request, reply, read)
             if second is not None:
                 replies.append(second)
                 repaired, cached = True, cached and second_cached
-            read = read_reply(replies[-1], expires_after=self.expires_after, words_too=True)
+            read = self.form.read(replies[-1], expires_after=self.expires_after, words_too=True)
         problem = "" if read.advice is not None else read.problem
         self.usage.add_reading(read.reading, cached=cached, repaired=repaired, problem=problem)
         return Answer(

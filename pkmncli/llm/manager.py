@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import Action, Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.declared import action_names_of, skills_of
+from pkmncli.errors import PkmnError
 from pkmncli.llm.deadlines import call_within
 from pkmncli.llm.loading import Loading
-from pkmncli.llm.replies import ADVICE_SCHEMA, BUTTONS, read_reply
+from pkmncli.llm.replies import PRESS, ReplyForm
 from pkmncli.llm.transport import checked_reply
 
 if TYPE_CHECKING:
@@ -22,11 +24,9 @@ if TYPE_CHECKING:
 SURE_BY_DEFAULT = 0.5
 """Confidence of a manager's action where it names none."""
 
-_PRESS_OF_SKILL = {"fight": Action.A, "catch": Action.A, "talk_to": Action.A, "flee": Action.B}
-
 
 class BaseLLMManager(ABC):
-    """A language model of your own: write :meth:`get_action`.
+    """Language model of your own: write :meth:`get_action`.
 
     Args:
         settings: an instance of the settings class that was registered with it, if one was.
@@ -35,6 +35,8 @@ class BaseLLMManager(ABC):
 
     model: str = ""
     sees: bool = False
+    form: ReplyForm | None = None
+    """Form of the replies; None for that of the default environment and pilot."""
 
     def __init__(self, settings: BaseModel | None = None, model: str | None = None) -> None:
         self.settings = settings
@@ -48,13 +50,20 @@ class BaseLLMManager(ABC):
             context: the situation in words: goal, state, map, what happened, and what can be done.
 
         Returns:
-            An action, 0 to 8, and what there is to say about it: ``confidence`` (0..1), ``reason``, ``source``.
+            An action, by its number in the action mask; and ``confidence`` (0..1), ``reason`` and ``source``, as far
+            as they are known.
         """
 
     def parse_action(self, response: str) -> int:
-        """The action that a model's words name, in JSON or prose: 0 to 8, and 8 (none) where they name none."""
-        advice = read_reply(LLMReply(response, self.model), expires_after=1, words_too=True).advice
-        return int(Action.NONE) if advice is None else _first_action(advice)
+        """Return the action that a model's words name, in JSON or prose; the idle action if they name none."""
+        form = self.reply_form()
+        return _first_action(form, form.read(LLMReply(response, self.model), expires_after=1, words_too=True).advice)
+
+    def reply_form(self) -> ReplyForm:
+        """Return the form of the replies, and keep it."""
+        if self.form is None:
+            self.form = _default_form()
+        return self.form
 
     # What makes it a backend ---------------------------------------------------------------------------------------
 
@@ -75,19 +84,15 @@ class BaseLLMManager(ABC):
             raise LLMFailure(LLMFault.UNREACHABLE, f"{name}: its service can't be reached") from error
         except Exception as error:  # a class of the user's own may raise anything; its words may hold a key
             raise LLMFailure(LLMFault.BROKEN, f"{name}.get_action raised {type(error).__name__}") from error
-        if isinstance(action, bool) or not isinstance(action, int) or not 0 <= action < len(BUTTONS):
-            raise LLMFailure(
-                LLMFault.BROKEN, f"{name}.get_action returned no action, which are 0 to {len(BUTTONS) - 1}"
-            )
+        names = self._action_names(request)
+        if isinstance(action, bool) or not isinstance(action, int) or not 0 <= action < len(names):
+            raise LLMFailure(LLMFault.BROKEN, f"{name}.get_action returned no action, which are 0 to {len(names) - 1}")
         values: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
         reason = str(values.get("reason", ""))
         advice = {
             "goal": reason[:200] or f"what {name} says",
-            "skill": "press",
-            "presses": [BUTTONS[action]],
-            "map": None,
-            "x": None,
-            "y": None,
+            "skill": PRESS,
+            "presses": [names[action]],
             "confidence": values.get("confidence", SURE_BY_DEFAULT),
             "reason": reason,
         }
@@ -101,8 +106,15 @@ class BaseLLMManager(ABC):
             parsed=advice,
         )
 
+    def _action_names(self, request: LLMRequest) -> Sequence[str]:
+        """Return the names of the actions that a request asks for."""
+        if request.schema is None:
+            return self.reply_form().actions.names
+        names: Sequence[str] = request.schema["properties"]["presses"]["items"]["enum"]
+        return names
+
     def models(self) -> list[str]:
-        """The models that could be asked; by default the one."""
+        """Return the models that could be asked; by default only the model of this object."""
         return [self.model] if self.model else []
 
     def close(self) -> None:  # noqa: B027 - nothing is held unless a subclass does
@@ -153,19 +165,30 @@ class LLMManager(BaseLLMManager):
 
     def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
         """Asks for advice. What kept the model from giving any is in ``error``, with a confidence of 0."""
+        form = self.reply_form()
         time_s = self._loading.time_for(self._timeout_s)
         try:
-            reply = self._backend.complete(LLMRequest("", context, ADVICE_SCHEMA, timeout_s=time_s))
+            reply = self._backend.complete(LLMRequest("", context, form.schema, timeout_s=time_s))
             self._loading.answered()
         except LLMFailure as failure:
             if failure.fault in (LLMFault.TIMEOUT, LLMFault.LOADING):
                 self._loading.late(time_s)
-            return int(Action.NONE), {"source": self.model, "confidence": 0.0, "reason": "", "error": str(failure)}
-        read = read_reply(reply, expires_after=1, words_too=True)
+            return form.actions.idle_action, {
+                "source": self.model,
+                "confidence": 0.0,
+                "reason": "",
+                "error": str(failure),
+            }
+        read = form.read(reply, expires_after=1, words_too=True)
         advice = read.advice
         if advice is None:
-            return int(Action.NONE), {"source": reply.model, "confidence": 0.0, "reason": "", "error": read.problem}
-        return _first_action(advice), {
+            return form.actions.idle_action, {
+                "source": reply.model,
+                "confidence": 0.0,
+                "reason": "",
+                "error": read.problem,
+            }
+        return _first_action(form, advice), {
             "source": reply.model,
             "confidence": advice.confidence,
             "reason": advice.reason,
@@ -195,5 +218,23 @@ class LLMManager(BaseLLMManager):
         self._backend.close()
 
 
-def _first_action(advice: Advice) -> int:
-    return advice.presses[0] if advice.presses else int(_PRESS_OF_SKILL.get(advice.skill, Action.NONE))
+def _first_action(form: ReplyForm, advice: Advice | None) -> int:
+    """Return the first action of advice, or the action that stands for its skill."""
+    if advice is not None and advice.presses:
+        return advice.presses[0]
+    named = [skill.action for skill in form.skills if advice is not None and skill.name == advice.skill]
+    return form.actions.names.index(named[0]) if named and named[0] else form.actions.idle_action
+
+
+def _default_form() -> ReplyForm:
+    """Return the form of replies about the default environment and pilot, as their classes declare it."""
+    from pkmncli.config.train_settings import TrainSettings  # noqa: PLC0415 - only where no form is given
+    from pkmncli.plugins import get_registry  # noqa: PLC0415
+
+    registry, fields = get_registry(), TrainSettings.model_fields
+    try:
+        environment = registry.get("environments", fields["env"].default).load()
+        pilot = registry.get("pilots", fields["pilot"].default).load()
+    except PkmnError:  # such as a disabled plugin: then nothing is declared
+        return ReplyForm()
+    return ReplyForm(skills_of(pilot), action_names_of(environment))

@@ -15,13 +15,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pkmncli.api import Context
 from pkmncli.api.data_text import parse_toml
 from pkmncli.errors import ConfigurationError
-from pkmncli.llm.replies import BUTTONS, SKILLS
+from pkmncli.llm.replies import MOST_PRESSES, ReplyForm
 
 CHARACTERS_PER_TOKEN = 3
 """Low for English, so that a prompt counted this way is shorter in tokens rather than longer."""
 
 _LISTS = ("events", "changes", "failures", "history", "milestones")
-_TEXTS = ("goal", "state", "danger", "map", "suggestions", "lag", "skills", "buttons")
+_TEXTS = (
+    *("game", "goal", "state", "danger", "map", "suggestions", "lag", "skills", "buttons"),
+    *("about_skills", "most_presses", "form"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,11 @@ class Question:
     events: Sequence[str] = ()
     failures: Sequence[str] = ()
     history: Sequence[str] = ()
-    skills: Sequence[str] = field(default=SKILLS)
     lag_steps: int = 0
-    """Steps that the game goes on for while the model answers."""
+    """Steps of the game while the model answers."""
+    form: ReplyForm = field(default_factory=ReplyForm)
+    """Skills and actions to choose from, and the form of a reply."""
+    game: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,9 @@ class PromptTemplate:
         self._parts = file.part
 
     @classmethod
-    def load(cls, path: Path | None = None, max_tokens: int | None = None) -> PromptTemplate:
+    def load(
+        cls, path: Path | None = None, max_tokens: int | None = None, form: ReplyForm | None = None
+    ) -> PromptTemplate:
         """Reads a template file, or the one that comes with the program.
 
         Args:
@@ -102,7 +109,7 @@ class PromptTemplate:
         """
         where: Any = path or resources.files("pkmncli.llm.templates") / "advice.toml"
         template = cls._read(where)
-        shortest = template.fill(Question(Context("", "")), 0).tokens
+        shortest = template.fill(Question(Context("", ""), form=form or ReplyForm()), 0).tokens
         if max_tokens is not None and shortest > max_tokens:
             raise ConfigurationError(
                 f"The prompt template {where}: what it always says takes about {shortest} tokens, and "
@@ -136,8 +143,12 @@ class PromptTemplate:
             "suggestions": "; ".join(question.context.action_suggestions),
             "danger": "" if question.context.danger == "none" else question.context.danger,
             "lag": str(question.lag_steps or ""),
-            "skills": ", ".join(question.skills),
-            "buttons": ", ".join(BUTTONS),
+            "game": question.game,
+            "skills": ", ".join(question.form.skill_names),
+            "about_skills": "\n".join(f"`{skill.name}` {skill.help}." for skill in question.form.skills),
+            "buttons": ", ".join(question.form.actions.names),
+            "most_presses": str(MOST_PRESSES),
+            "form": _form_in_words(question.form),
         }
         lists = {
             "events": list(question.events),
@@ -162,6 +173,20 @@ class PromptTemplate:
                 continue
             parts.remove(least)
             dropped.append(least.name)
+
+
+def game_in_words(names: Mapping[str, Any]) -> str:
+    """Return a game's title and kind, from the names of its environment."""
+    return ", ".join(str(names[name]) for name in ("game", "about") if names.get(name))
+
+
+def _form_in_words(form: ReplyForm) -> str:
+    """Return an example of a reply."""
+    arguments = "".join(f'"{name}": null, ' for name in form.arguments)
+    return (
+        '{"goal": "what this serves, in a few words", "skill": "...", "presses": [], '
+        f'{arguments}"confidence": 0.0 to 1.0, "reason": "why, in one sentence"}}'
+    )
 
 
 def estimated_tokens(text: str) -> int:

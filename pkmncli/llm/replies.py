@@ -1,146 +1,199 @@
-"""Reading what a model answered: its JSON object by one rule, else a command in plain words, else no advice."""
+"""Replies of a model: one pydantic model, made from the skills and actions that can be advised, and its reading.
+
+A reply is read by its JSON object, else, if that is allowed, as one command in plain words, else it is no advice.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model, model_validator
 
-from pkmncli.api import Action, Advice, LLMReply
+from pkmncli.api import ActionNames, Advice, Argument, LLMReply, Skill
+from pkmncli.declared import default_action_names
+from pkmncli.errors import PluginError
 from pkmncli.llm.contents import NO_ANSWER
 from pkmncli.llm.json_objects import find_objects, whole_value
-from pkmncli.llm.prose import find_command, is_form
+from pkmncli.llm.prose import CommandFinder, is_form
 from pkmncli.llm.thoughts import take_apart
 
 MOST_PRESSES = 8
-SKILLS: tuple[str, ...] = ("press", "go_to", "talk_to", "fight", "flee", "heal", "catch")
-"""What advice can ask of a pilot. A pilot leaves out what it doesn't know."""
-
-BUTTONS: tuple[str, ...] = tuple(action.name.lower() for action in Action)
-_BY_NAME = {name: int(action) for name, action in zip(BUTTONS, Action, strict=True)}
-
-ADVICE_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "goal": {"type": "string", "maxLength": 200},
-        "skill": {"type": "string", "enum": list(SKILLS)},
-        "presses": {"type": "array", "items": {"type": "string", "enum": list(BUTTONS)}, "maxItems": MOST_PRESSES},
-        "map": {"type": ["string", "null"], "maxLength": 60},
-        "x": {"type": ["integer", "null"], "minimum": 0, "maximum": 255},
-        "y": {"type": ["integer", "null"], "minimum": 0, "maximum": 255},
-        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-        "reason": {"type": "string", "maxLength": 300},
-    },
-    "required": ["goal", "skill", "presses", "map", "x", "y", "confidence", "reason"],
-    "additionalProperties": False,
-}
-"""What a reply should look like."""
+PRESS = "press"
+"""Skill of a reply that names actions itself."""
 
 _TELLING = frozenset({"skill", "presses", "confidence"})
 """Fields that make an object an answer."""
+_OTHERS = frozenset({"goal", "reason"})
 _MOST_WRAPPINGS = 4
 _SURE_OF_PROSE = 0.3
 _CUT_FIELD = re.compile(rf"([\"'])(?:{'|'.join(sorted(_TELLING))})\1\s*:", re.IGNORECASE)
-"""A telling field of an object, where no whole object is."""
+"""Telling field of an object that is not whole."""
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,20})?|\.\d{1,20}|\d{1,3},\d{1,2}|0,\d{1,20})\s*(%?)", re.ASCII)
-_WHOLE = re.compile(r"\d{1,3}", re.ASCII)
+_WHOLE = re.compile(r"-?\d{1,9}", re.ASCII)
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
 _NO_VALUE = frozenset({"", "null", "none"})
-_MUST = {
-    "skill": f"skill must be one of {', '.join(SKILLS)}",
-    "presses": f"presses must be a list of {MOST_PRESSES} buttons at most, of {', '.join(BUTTONS)}",
-    "x": "x must be a whole number from 0 to 255",
-    "y": "y must be a whole number from 0 to 255",
-    "map": "map must be a name",
-    "confidence": "confidence must be a number from 0 to 1",
-    "goal": "goal and reason must be texts",
-    "reason": "goal and reason must be texts",
-}
-
 
 CUT_OFF = "it was cut off at its longest length (llm_reply_tokens)"
-"""Beginning of the problem of a reply that was cut; what is wrong with what is left follows."""
+"""Beginning of the problem of a reply that was cut off; the problem of the rest follows."""
 EMPTY = "it is empty"
 
 
 class Reading(StrEnum):
-    """How a reply was read."""
+    """Way in which a reply was read."""
 
     SCHEMA = "schema"
-    """As asked for."""
+    """By its object."""
     PROSE = "prose"
-    """By the words in it."""
+    """By its words."""
     NOTHING = "nothing"
     """It advises nothing that can be done."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadReply:
-    """A reply and what it advises; ``problem`` says in one line what is wrong with it."""
+    """Advice in a reply; ``problem`` says in one line why there is none."""
 
     reading: Reading
     advice: Advice | None
     problem: str = ""
 
 
-def read_reply(reply: LLMReply, *, expires_after: int, words_too: bool = False) -> ReadReply:
-    """Read a reply that should follow :data:`ADVICE_SCHEMA`. Never raises.
+class ReplyForm:
+    """Form of the replies about one kind of environment: the model that describes, checks and reads them.
 
     Args:
-        reply: the model's.
-        expires_after: steps that the advice holds.
-        words_too: whether a reply without an object is read as plain words.
+        skills: skills of the pilot.
+        actions: names of the environment's actions; by default those of an environment that declares nothing.
+
+    Raises:
+        PluginError: a skill is declared wrongly.
     """
-    read = _read(reply, expires_after, words_too)
-    if read.advice is None and reply.cut:
-        return ReadReply(read.reading, None, f"{CUT_OFF}: {read.problem}")
-    return read
+
+    def __init__(self, skills: Sequence[Skill] = (), actions: ActionNames | None = None) -> None:
+        self.skills = tuple(skills)
+        self.actions = actions or default_action_names()
+        self.arguments = _arguments_of(self.skills, self.actions)
+        """Arguments of all skills, by name."""
+        self.model = _advice_reply(self.skills, self.actions, self.arguments)
+        """Pydantic model ``AdviceReply``."""
+        self.schema: Mapping[str, Any] = self.model.model_json_schema(mode="serialization")
+        """JSON schema of a reply, for prompts and structured outputs."""
+        self._commands = CommandFinder(self.actions, self.skills)
+
+    @property
+    def skill_names(self) -> tuple[str, ...]:
+        """Names that a reply can give as its skill."""
+        return (PRESS, *(skill.name for skill in self.skills))
+
+    def read(self, reply: LLMReply, *, expires_after: int, words_too: bool = False) -> ReadReply:
+        """Read a reply. Never raises.
+
+        Args:
+            reply: the model's reply.
+            expires_after: steps after which the advice is out of date.
+            words_too: True to read a reply without an object as plain words.
+        """
+        read = self._read(reply, expires_after, words_too)
+        if read.advice is None and reply.cut:
+            return ReadReply(read.reading, None, f"{CUT_OFF}: {read.problem}")
+        return read
+
+    def _read(self, reply: LLMReply, expires_after: int, words_too: bool) -> ReadReply:
+        if reply.problem:
+            return _refused(reply.problem)
+        if reply.parsed is not None:
+            return self._read_objects(reply.parsed, expires_after)
+        value, answer = whole_value(reply.text), ""
+        if value is None:
+            answer, thoughts = take_apart(reply.text)
+            if not answer.strip():
+                value = whole_value(thoughts)  # thoughts that are only an object are an answer in the wrong place
+                if value is None:
+                    return _refused(NO_ANSWER if thoughts.strip() else EMPTY)
+        if value is not None:
+            return self._read_objects(value, expires_after)
+        objects, around = find_objects(answer)
+        if _CUT_FIELD.search(around):
+            return _refused("it holds an object that is no JSON")
+        if objects:
+            return self._read_objects(objects, expires_after)
+        if is_form(answer):
+            return _refused("it holds no JSON object that is whole")
+        if words_too and not reply.cut:
+            return self._read_words(answer, expires_after)
+        return _refused("it holds no JSON object")
+
+    def _read_objects(self, value: Any, expires_after: int) -> ReadReply:
+        """Read the only answer in a JSON value."""
+        answers: list[Mapping[str, Any]] = []
+        for found in _answers(value, _MOST_WRAPPINGS):
+            if found not in answers:
+                answers.append(found)
+        if not answers:
+            return _refused("it holds no JSON object with skill, presses and confidence")
+        if len(answers) > 1:
+            return _refused("it holds several answers that differ")
+        return self._read_answer(answers[0], expires_after)
+
+    def _read_answer(self, answer: Mapping[str, Any], expires_after: int) -> ReadReply:
+        fields: dict[str, Any] = {}
+        for given, value in answer.items():
+            name = _folded(given)
+            if name not in self.model.model_fields or value is None:
+                continue
+            if name in fields:
+                return _refused(f"it gives {name} twice")
+            fields[name] = value
+        try:
+            read: Any = self.model.model_validate(fields)
+        except ValidationError as error:
+            return _refused(_problem(self.model, error))
+        arguments = {name: given for name in self.arguments if (given := getattr(read, name)) is not None}
+        advice = Advice(
+            goal=read.goal,
+            presses=tuple(self.actions.names.index(name) for name in read.presses),
+            skill="" if read.skill == PRESS else read.skill,
+            arguments=arguments,
+            confidence=read.confidence,
+            reason=read.reason,
+            expires_after=expires_after,
+        )
+        return ReadReply(Reading.SCHEMA, advice)
+
+    def _read_words(self, words: str, expires_after: int) -> ReadReply:
+        command = self._commands.find(words)
+        if isinstance(command, str):
+            return _refused(command)
+        advice = Advice(
+            goal=command.skill if command.action is None else self.actions.names[command.action],
+            presses=() if command.action is None else (command.action,),
+            skill=command.skill,
+            confidence=_SURE_OF_PROSE,
+            reason=_plain(words, 100),
+            expires_after=expires_after,
+        )
+        return ReadReply(Reading.PROSE, advice)
 
 
-def _read(reply: LLMReply, expires_after: int, words_too: bool) -> ReadReply:
-    if reply.problem:
-        return ReadReply(Reading.NOTHING, None, reply.problem)
-    if reply.parsed is not None:
-        return _read_objects(reply.parsed, expires_after)
-    value, answer = whole_value(reply.text), ""
-    if value is None:
-        answer, thoughts = take_apart(reply.text)
-        if not answer.strip():
-            value = whole_value(thoughts)  # where it is nothing but an object, it was put into the wrong place
-            if value is None:
-                return ReadReply(Reading.NOTHING, None, NO_ANSWER if thoughts.strip() else EMPTY)
-    if value is not None:
-        return _read_objects(value, expires_after)
-    objects, around = find_objects(answer)
-    if _CUT_FIELD.search(around):
-        return ReadReply(Reading.NOTHING, None, "it holds an object that is no JSON")
-    if objects:
-        return _read_objects(objects, expires_after)
-    if is_form(answer):
-        return ReadReply(Reading.NOTHING, None, "it holds no JSON object that is whole")
-    if words_too and not reply.cut:
-        return _read_words(answer, expires_after)
-    return ReadReply(Reading.NOTHING, None, "it holds no JSON object")
+def _refused(problem: str) -> ReadReply:
+    return ReadReply(Reading.NOTHING, None, problem)
 
 
-def _read_objects(value: Any, expires_after: int) -> ReadReply:
-    """Read the one answer in a JSON value."""
-    answers: list[Mapping[str, Any]] = []
-    for one in _answers(value, _MOST_WRAPPINGS):
-        if one not in answers:
-            answers.append(one)
-    if not answers:
-        return ReadReply(Reading.NOTHING, None, "it holds no JSON object with skill, presses and confidence")
-    if len(answers) > 1:
-        return ReadReply(Reading.NOTHING, None, "it holds several answers that differ")
-    return _read_answer(answers[0], expires_after)
+def _problem(model: type[BaseModel], error: ValidationError) -> str:
+    """Return the first problem of an answer in one line."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    if not first["loc"]:
+        return str(first["ctx"]["error"])
+    name = str(first["loc"][0])
+    return f"{name} must be {model.model_fields[name].description}"
 
 
 def _answers(value: Any, wrappings: int) -> list[Mapping[str, Any]]:
-    """The objects with a telling field: the value, or within the lists, objects and JSON texts that wrap them."""
+    """Return the objects with a telling field: the value, or those in the lists, objects and texts that wrap them."""
     if isinstance(value, str):
         value = whole_value(value)
     if isinstance(value, Mapping):
@@ -149,50 +202,115 @@ def _answers(value: Any, wrappings: int) -> list[Mapping[str, Any]]:
         value = list(value.values())
     if not isinstance(value, list) or not wrappings:
         return []
-    return [answer for one in value for answer in _answers(one, wrappings - 1)]
+    return [answer for wrapped in value for answer in _answers(wrapped, wrappings - 1)]
 
 
 def _folded(name: Any) -> str:
     return name.strip().lower() if isinstance(name, str) else ""
 
 
-def _read_answer(answer: Mapping[str, Any], expires_after: int) -> ReadReply:
-    """Read the object of a reply: near types by the rule of :class:`_Value`, anything else is a problem."""
-    fields: dict[str, Any] = {}
-    for given, one in answer.items():
-        name = _folded(given)
-        if name not in _MUST or one is None:
-            continue
-        if name in fields:
-            return ReadReply(Reading.NOTHING, None, f"it gives {name} twice")
-        fields[name] = one
-    try:
-        read = _Value.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        problem = _MUST[str(first["loc"][0])] if first["loc"] else str(first["ctx"]["error"])
-        return ReadReply(Reading.NOTHING, None, problem)
-    arguments = {name: one for name in ("map", "x", "y") if (one := getattr(read, name)) is not None}
-    advice = Advice(
-        goal=read.goal,
-        presses=read.presses,
-        skill="" if read.skill == "press" else read.skill,
-        arguments=arguments,
-        confidence=read.confidence,
-        reason=read.reason,
-        expires_after=expires_after,
+# The model of a reply ----------------------------------------------------------------------------------------------
+
+
+def _arguments_of(skills: Sequence[Skill], actions: ActionNames) -> dict[str, Argument]:
+    """Return the arguments of all skills by name. Raise PluginError for a wrong declaration."""
+    found: dict[str, Argument] = {}
+    names = [PRESS, *(skill.name for skill in skills)]
+    for skill in skills:
+        wrong = [name for name in (skill.name, *(one.name for one in skill.arguments)) if not _NAME.fullmatch(name)]
+        if wrong:
+            raise PluginError(f"skill {skill.name!r}: {wrong[0]!r} is not lower-case letters, digits and underscores")
+        if names.count(skill.name) > 1:
+            raise PluginError(f"skill {skill.name!r} is declared twice")
+        if skill.action and skill.action not in actions.names:
+            raise PluginError(f"skill {skill.name!r}: there is no action {skill.action!r}")
+        for argument in skill.arguments:
+            if argument.name in _TELLING | _OTHERS:
+                raise PluginError(f"skill {skill.name!r}: {argument.name!r} is a field of every reply")
+            if found.setdefault(argument.name, argument) != argument:
+                raise PluginError(f"skill {skill.name!r}: {argument.name!r} differs from that of another skill")
+        missing = {name for group in skill.needs for name in group} - {one.name for one in skill.arguments}
+        if missing:
+            raise PluginError(f"skill {skill.name!r} needs {min(missing)!r}, which is not among its arguments")
+    return found
+
+
+def _advice_reply(skills: Sequence[Skill], actions: ActionNames, arguments: Mapping[str, Argument]) -> type[BaseModel]:
+    """Return the model of a reply. A value of a near type is read if it can mean only one thing.
+
+    A confidence may be text, with a decimal comma or per cent. A number over 10 and up to 100 is per cent, too. A
+    number over 1 and up to 10 could be of ten, and is refused. Presses may be JSON in a text, or names with commas or
+    blanks between them. Numbers may be text. Capitals do not matter; null is the same as no field.
+    """
+    literal: Any = Literal
+    names = (PRESS, *(skill.name for skill in skills))
+    press: Any = literal[actions.names]
+    needs: Mapping[str, tuple[tuple[str, ...], ...]] = {skill.name: skill.needs for skill in skills if skill.needs}
+
+    def check(self: Any) -> Any:
+        if self.skill == PRESS and not self.presses:
+            raise ValueError("the skill press needs presses")
+        groups = needs.get(self.skill, ())
+        if groups and not any(all(getattr(self, name) is not None for name in group) for group in groups):
+            raise ValueError(f"the skill {self.skill} needs {', or '.join(' and '.join(group) for group in groups)}")
+        return self
+
+    fields: dict[str, Any] = {
+        "goal": (Annotated[str, *_line(200)], Field("", description="a text")),
+        "skill": (
+            Annotated[literal[names], BeforeValidator(_skill)],
+            Field(PRESS, description=f"one of {', '.join(names)}"),
+        ),
+        "presses": (
+            Annotated[tuple[Annotated[press, BeforeValidator(_folded)], ...], BeforeValidator(_presses)],
+            Field(
+                (),
+                max_length=MOST_PRESSES,
+                description=f"a list of {MOST_PRESSES} at most, of {', '.join(actions.names)}",
+            ),
+        ),
+        **{name: _field_of(argument) for name, argument in arguments.items()},
+        "confidence": (
+            Annotated[float, BeforeValidator(_share)],
+            Field(ge=0, le=1, allow_inf_nan=False, description="a number from 0 to 1"),
+        ),
+        "reason": (Annotated[str, *_line(300)], Field("", description="a text")),
+    }
+    validators: dict[str, Any] = {"check": model_validator(mode="after")(check)}
+    model: type[BaseModel] = create_model(
+        "AdviceReply",
+        __config__=ConfigDict(
+            frozen=True,
+            extra="forbid",
+            json_schema_serialization_defaults_required=True,
+            json_schema_extra=_without_titles,
+        ),
+        __validators__=validators,
+        **fields,
     )
-    return ReadReply(Reading.SCHEMA, advice)
+    return model
 
 
-# The one rule of what a field may be -------------------------------------------------------------------------------
+def _field_of(argument: Argument) -> Any:
+    if argument.bounds is None:
+        text = Annotated[str, *_line(argument.max_length)]
+        return Annotated[text | None, BeforeValidator(_named)], Field(None, description="a name")
+    low, high = argument.bounds
+    number = Annotated[int, Field(ge=low, le=high), BeforeValidator(_whole_number)]
+    words = f"a whole number from {low} to {high}"
+    return Annotated[number | None, BeforeValidator(_named)], Field(None, description=words)
 
 
-def _skill(value: Any) -> Any:
-    skill = re.sub(r"[\s-]+", "_", _folded(value))
-    if skill not in SKILLS:
-        raise ValueError
-    return skill
+def _without_titles(schema: dict[str, Any]) -> None:
+    """Leave out what tells a model nothing: titles and defaults."""
+    schema.pop("title", None)
+    for part in schema["properties"].values():
+        part.pop("title", None)
+        part.pop("default", None)
+
+
+def _skill(value: Any) -> str:
+    return re.sub(r"[\s-]+", "_", _folded(value))
 
 
 def _presses(value: Any) -> Any:
@@ -201,26 +319,29 @@ def _presses(value: Any) -> Any:
         value = listed if listed is not None else re.split(r"[\s,]+", value.strip()) if value.strip() else []
     if not isinstance(value, list | tuple):
         raise ValueError
-    return tuple(_BY_NAME.get(_folded(name), -1) for name in value)
+    return value
 
 
 def _named(value: Any) -> Any:
     return None if _folded(value) in _NO_VALUE and isinstance(value, str) else value
 
 
-def _coordinate(value: Any) -> Any:
+def _whole_number(value: Any) -> Any:
     if isinstance(value, bool) or (isinstance(value, str) and not _WHOLE.fullmatch(value.strip())):
         raise ValueError
     return value
 
 
-def _line(length: int) -> BeforeValidator:
-    """Texts as one line that any file and terminal takes; what is no text stays, to be refused."""
-    return BeforeValidator(lambda value: _plain(value, length) if isinstance(value, str) else value)
+def _line(length: int) -> tuple[Any, ...]:
+    """Return the validation of a text: it becomes one line that any file and terminal takes."""
+    return (
+        BeforeValidator(lambda value: _plain(value, length) if isinstance(value, str) else value),
+        Field(max_length=length),
+    )
 
 
 def _plain(text: str, length: int) -> str:
-    """The text on one line: half characters and control codes in JSON are a model's, too."""
+    """Return a text on one line, without halves of characters and control codes."""
     whole = text[: 4 * length].encode("utf-8", "replace").decode("utf-8")
     return " ".join("".join(one if one.isprintable() else " " for one in whole).split())[:length]
 
@@ -235,54 +356,3 @@ def _share(value: Any) -> Any:
     elif isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError
     return value / 100 if percent or 10 < value <= 100 else value
-
-
-_Coordinate = Annotated[
-    Annotated[int, Field(ge=0, le=255), BeforeValidator(_coordinate)] | None, BeforeValidator(_named)
-]
-
-
-class _Value(BaseModel):
-    """An answer. A value of a near type is read where it can mean one thing only, and refused otherwise.
-
-    A confidence may be text, with a decimal comma or per cent; a number over 10 and up to 100 is per cent too, one over
-    1 and up to 10 could be of ten, and is refused. Presses may be JSON in a text, or names parted by commas or blanks.
-    Coordinates may be text. Capitals don't matter; null is what isn't there.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    goal: Annotated[str, _line(200)] = ""
-    skill: Annotated[str, BeforeValidator(_skill)] = "press"
-    presses: Annotated[
-        tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(_presses), Field(max_length=MOST_PRESSES)
-    ] = ()
-    map: Annotated[str | None, _line(60), BeforeValidator(_named)] = None
-    x: _Coordinate = None
-    y: _Coordinate = None
-    confidence: Annotated[float, BeforeValidator(_share), Field(ge=0, le=1, allow_inf_nan=False)]
-    reason: Annotated[str, _line(300)] = ""
-
-    @model_validator(mode="after")
-    def _is_enough(self) -> Self:
-        if self.skill == "press" and not self.presses:
-            raise ValueError("the skill press needs presses")
-        if self.skill == "go_to" and self.map is None and (self.x is None or self.y is None):
-            raise ValueError("the skill go_to needs x and y, or a map")
-        return self
-
-
-def _read_words(words: str, expires_after: int) -> ReadReply:
-    """Read a command in plain words."""
-    command = find_command(words)
-    if isinstance(command, str):
-        return ReadReply(Reading.NOTHING, None, command)
-    advice = Advice(
-        goal=command.skill if command.press is None else command.press.name.lower(),
-        presses=() if command.press is None else (int(command.press),),
-        skill=command.skill,
-        confidence=_SURE_OF_PROSE,
-        reason=_plain(words, 100),
-        expires_after=expires_after,
-    )
-    return ReadReply(Reading.PROSE, advice)

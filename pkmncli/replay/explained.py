@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Source
+from pkmncli.declared import default_action_names
 from pkmncli.errors import RunError
 from pkmncli.runs import Run
 from pkmncli.training.display.scene import WHO
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pkmncli.training.recording.recorded import RecordedEpisode
 
 _MAPS_PER_GROUP = 256
+_ACTIONS = default_action_names().names
+"""Names of actions in runs of earlier versions."""
 
 LINES = 4
 """Lines of a caption: progress; place; who chose which action; the reason."""
@@ -25,10 +28,11 @@ LINES = 4
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names of maps and phases in a run's game; numbers if unknown."""
+    """Names of maps, phases and actions in a run's game; numbers if unknown."""
 
     maps: Mapping[int, str]
     phases: Sequence[str]
+    actions: Sequence[str] = _ACTIONS
 
     @classmethod
     def of(cls, run_folder: Path) -> Names:
@@ -36,9 +40,14 @@ class Names:
         try:
             content = Run(run_folder).read_names()
             maps = {int(number): str(name) for number, name in content["maps"].items()}
-            return cls(maps, tuple(map(str, content["phases"])))
+            actions = tuple(map(str, content.get("actions", ()))) or _ACTIONS
+            return cls(maps, tuple(map(str, content["phases"])), actions)
         except (RunError, ValueError, KeyError, TypeError, AttributeError):
             return cls({}, ())  # without names only the caption is less readable
+
+    def action(self, action: int) -> str:
+        """Return the name of an action."""
+        return self.actions[action] if action < len(self.actions) else f"action {action}"
 
     def place(self, facts: Facts) -> str:
         """Return the place in words: ``Fern Trail (5, 7), battle``."""
@@ -73,7 +82,7 @@ class Explanation:
         if reached:
             progress += f"   {reached[-1]}"
         row = self._decisions.get(step.number)
-        pressed, reason = step.action.name.lower(), ""
+        pressed, reason = self._names.action(step.action), ""
         if row is not None:
             pressed += f", by {WHO[Source(row['source'])]}, confidence {row['confidence']:.2f}"
             reason = str(row["reason"])

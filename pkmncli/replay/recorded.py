@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import Action
 from pkmncli.errors import RunError
 from pkmncli.training.recording.recorded import RecordedEpisode
 
@@ -60,7 +59,7 @@ class PlayedStep:
     """A step of a replayed episode. ``total_reward`` is the reward so far, including the step's own."""
 
     number: int
-    action: Action
+    action: int
     total_reward: float
 
 
@@ -80,7 +79,7 @@ def play_again(environment: Environment, episode: RecordedEpisode) -> Generator[
     for step, (action, expected) in enumerate(zip(episode.presses, episode.fine_hashes.tolist(), strict=True), start=1):
         _observation, reward, *_ = environment.step(action)
         total += float(reward)
-        yield PlayedStep(step, Action(action), total)
+        yield PlayedStep(step, action, total)
         if environment.facts().fine_hash != expected:
             return Agreement(step, checks, step, "the game's state is another")
         if step in episode.memory_hashes:

@@ -231,27 +231,6 @@ def _set_torch_threads(count: int) -> None:
     torch.set_num_threads(count)  # the last word, where torch has its products of the same library
 
 
-def check_parts(settings: ResolvedSettings) -> None:
-    """Refuses combinations in which nobody could decide a step. Raises ConfigurationError."""
-    train = settings.train
-    if train.rl == NONE and train.mode != "llm-only":
-        raise ConfigurationError(f"mode {train.mode} needs a learner: leave out --rl none, or use --mode llm-only")
-    if train.llm != NONE and train.mode == "rl-only":
-        raise ConfigurationError("mode rl-only takes no advice: leave out --llm, or use --mode adaptive or llm-only")
-    if train.pilot == NONE and train.mode != "rl-only":
-        raise ConfigurationError(f"mode {train.mode} needs a pilot: leave out --pilot none, or use --mode rl-only")
-    learner_alone = train.rl == NONE or train.mode == "rl-only" or train.pilot == NONE
-    if train.pretrain_steps and not train.demonstrations and learner_alone:
-        raise ConfigurationError(
-            f"pretrain_steps = {train.pretrain_steps}: nobody shows a learner anything here: name earlier runs with "
-            "--demonstrations, or use --mode adaptive with a pilot and a learner"
-        )
-    if train.demonstrations and train.rl == NONE:
-        raise ConfigurationError("demonstrations: there is no learner to show them to: leave them out")
-    if train.init_state is not None and train.cartridge is not None:
-        raise ConfigurationError("init_state and cartridge both say where episodes begin: leave one out")
-
-
 def open_store(registry: Registry, folder: Path) -> Store:
     """The store of a run's tables."""
     store: Store = registry.get("stores", DEFAULT_STORE).load()(folder)
@@ -287,4 +266,5 @@ def _importable(target: Any, registration: Registration) -> str:
 def names_of(pool: WorkerPool) -> dict[str, Any]:
     """What a run says of its game for whoever reads its numbers: the content of ``names.json``."""
     names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
+    names |= {"actions": list(pool.action_names.names), "frames_per_second": pool.frames_per_second}
     return {**names, "goal": pool.goal, "identity": pool.identity}

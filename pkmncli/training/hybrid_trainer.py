@@ -12,11 +12,10 @@ from pkmncli.diagnostics import say
 from pkmncli.errors import CheckpointError, PkmnError
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run, open_run
-from pkmncli.training.assembly import check_parts
-from pkmncli.training.display.callbacks import Callback, Callbacks
+from pkmncli.training.compatibility import check_live_page, prepare_settings
 from pkmncli.training.display.console import ConsoleProgress
+from pkmncli.training.display.script_callbacks import Function, ScriptCallbacks
 from pkmncli.training.from_objects import Given
-from pkmncli.training.parts_fit import fit_parts
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import Outcome, TrainingSession
 from pkmncli.training.trainer import Trainer
@@ -95,11 +94,11 @@ class HybridLLMRLTrainer:
         """The run of the latest training, or the one that was loaded."""
         self.summary: dict[str, Any] | None = None
         """What the latest training came to."""
-        self._callbacks = Callbacks(self)
+        self._callbacks = ScriptCallbacks(self)
         self._checkpoint: str | None = None
         self._trainer: Trainer | None = None
 
-    def register_callback(self, event: str, callback: Callback) -> None:
+    def register_callback(self, event: str, callback: Function) -> None:
         """Has a function called with (trainer, episode, metrics) at an event.
 
         ``episode`` is how many have ended; the events are ``episode_start``, ``episode_end``, ``step_batch``,
@@ -143,6 +142,7 @@ class HybridLLMRLTrainer:
         if self.run is not None and self._checkpoint is not None:
             own = run_settings(self.run, get_registry())
             settings = own.changed(changes, may_change=MAY_CHANGE, origin="train()")
+            check_live_page(settings, get_registry())
             outcome = self._session(settings).go_on(self.run, at=self._checkpoint)
         else:
             if max_steps_per_episode is not None:
@@ -150,9 +150,7 @@ class HybridLLMRLTrainer:
             if curriculum_patience is not None:
                 changes["curriculum.advancement_patience"] = curriculum_patience
             settings = self.settings.changed(changes, may_change=(*MAY_CHANGE, *changes), origin="train()")
-            settings = fit_parts(settings, get_registry())
-            check_parts(settings)
-            outcome = self._session(settings).start()
+            outcome = self._session(prepare_settings(settings, get_registry())).start()
         return self._finish(outcome)
 
     def load_checkpoint(self, checkpoint_path: str | Path = "latest") -> bool:
@@ -200,7 +198,7 @@ class HybridLLMRLTrainer:
             get_registry(),
             sys.argv,
             ConsoleProgress(quiet=settings.train.quiet),
-            fire=self._callbacks.fire,
+            callbacks=[self._callbacks],
             on_trainer=self._watch,
         )
 

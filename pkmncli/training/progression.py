@@ -5,7 +5,6 @@ What is measured is played between two steps, so a training that is broken off t
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,10 +13,8 @@ from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.training.evaluation.measurement import Measured
 
 if TYPE_CHECKING:
-    from pkmncli.training.display.callbacks import Event
+    from pkmncli.training.display.callbacks import ProgressionEvent
     from pkmncli.training.recording.counters import TrainingStatistics
-
-logger = logging.getLogger(__name__)
 
 _EARLY_EPISODES = (1, 3, 6)
 """Episodes of the training after which the learner alone is measured early."""
@@ -29,11 +26,14 @@ Play = Callable[[Algorithm, Sequence[int], Callable[[], bool]], list[Measured] |
 """Plays measured episodes by their numbers, and returns what they came to, or nothing if it was interrupted."""
 
 
-class Happening(NamedTuple):
-    """Something that functions of a script are told."""
+class Change(NamedTuple):
+    """A change of strategy or curriculum."""
 
-    event: Event
-    metrics: dict[str, Any]
+    reason: str
+    """Reason in words."""
+    event: ProgressionEvent | None = None
+    """Event for callbacks; None if only trust was lowered."""
+    metrics: Mapping[str, Any] = {}
 
 
 class Progression:
@@ -43,7 +43,6 @@ class Progression:
         strategy: shares advised steps between language model and rules.
         curriculum: keeps trust in the advised side.
         play: plays an episode of the learner alone, where those are measured.
-        tell: shows a line to people.
         early: measures also before the first step and after the first few episodes, which the curriculum leaves out:
             the curve of the learner alone then begins where it knows nothing.
     """
@@ -54,13 +53,11 @@ class Progression:
         curriculum: Curriculum | None = None,
         *,
         play: Play | None = None,
-        tell: Callable[[str], None] = lambda text: None,
         early: bool = False,
     ) -> None:
         self.strategy = strategy
         self.curriculum = curriculum
         self._play = play
-        self._tell = tell
         self._early = early
         self._counts = True
         """Whether the curriculum counts what is due."""
@@ -105,9 +102,9 @@ class Progression:
         if self._early and self.curriculum is not None and self.curriculum.settings.measure == "greedy":
             self._due, self._counts = list(range(self.curriculum.settings.measure_starts)), False
 
-    def end_episode(self, performance: Mapping[str, Any], statistics: TrainingStatistics) -> list[Happening]:
-        """Takes in an episode that has ended and been counted, and enters what changes into ``statistics``."""
-        happened = []
+    def end_episode(self, performance: Mapping[str, Any], statistics: TrainingStatistics) -> list[Change]:
+        """Take in an episode that has ended and is counted; enter changes into ``statistics``. Returns the changes."""
+        changes = []
         before = self.strategy.name if self.strategy is not None else ""
         if self.strategy is not None:
             self.strategy.select(performance)
@@ -122,24 +119,21 @@ class Progression:
                 self._call_early()
             stays = self.strategy is not None and self.strategy.asks_to_stay
             change = self.curriculum.end_episode(float(performance["episode_reward"]), asks_to_stay=stays)
-            if change is not None:
-                logger.info("%s", change.reason)
-                self._tell(change.reason)
             if change is not None and change.advanced:
                 if self.strategy is not None:
                     self.strategy.begin_stage(change.preferred)
                 metrics: dict[str, Any] = {"stage": change.stage, "trust": change.trust, "completed": change.completed}
-                happened.append(Happening("stage_advanced", metrics))
+                changes.append(Change(change.reason, "stage_advanced", metrics))
+            elif change is not None:
+                changes.append(Change(change.reason))
             statistics.curriculum_stage = self.curriculum.stage
             statistics.curriculum_advancements = self.curriculum.advancements
         if self.strategy is not None and self.strategy.name != before:
             statistics.strategy_switches += 1
             metrics = {"previous": before, "strategy": self.strategy.name, "share": self.strategy.share}
             text = f"Strategy {self.strategy.name} instead of {before}: {self.strategy.share:.0%} language model."
-            logger.info("%s", text)
-            self._tell(text)
-            happened.append(Happening("strategy_switched", metrics))
-        return happened
+            changes.append(Change(text, "strategy_switched", metrics))
+        return changes
 
     def take_metrics(self) -> dict[str, float]:
         """What stands after an episode, for the table of metrics; a measured reward is told once."""

@@ -8,7 +8,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +41,17 @@ from pkmncli.training.beginnings.given_starts import check_kept_starts, keep_giv
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.beginnings.start_from import begin_from, find_starting_point, slug
 from pkmncli.training.beginnings.starts_curriculum import StartsCurriculum
-from pkmncli.training.checkpoints.files import Checkpoint, read_checkpoint, read_segments
+from pkmncli.training.checkpoints.files import Checkpoint, WholeCheckpoint
 from pkmncli.training.checkpoints.retention import CheckpointKeeper, remove_leftovers
 from pkmncli.training.checkpoints.selection import newest_checkpoint, set_aside_after
-from pkmncli.training.display.callbacks import Event
+from pkmncli.training.display.callbacks import Callback, Callbacks
 from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.display.estimate import duration, estimate, observation_bytes, size
-from pkmncli.training.display.live_board import Spectators
+from pkmncli.training.display.live_board import LiveBoardServer
+from pkmncli.training.display.plugin_hooks import PluginHooks
 from pkmncli.training.display.run_log import log_to
 from pkmncli.training.display.status import TrainerOptions
-from pkmncli.training.display.trackers import TrackedRun, chosen_trackers, tracked
+from pkmncli.training.display.trackers import TrackedRun, chosen_trackers
 from pkmncli.training.evaluation.examination import Examination
 from pkmncli.training.evaluation.final_evaluation import (
     FinalEvaluation,
@@ -63,6 +64,7 @@ from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.intervals import Interval
 from pkmncli.training.progression import Progression
 from pkmncli.training.run_guard import RunGuard
+from pkmncli.training.run_keeper import RunKeeper
 from pkmncli.training.trainer import Trainer
 from pkmncli.training.workers.link import WorkerLostError
 from pkmncli.training.workers.pool import WorkerPool
@@ -101,7 +103,7 @@ class TrainingSession:
         registry: where plugins are looked up.
         arguments: the command line, to be kept in the run.
         progress: what shows the training.
-        fire: tells a script's functions of an event.
+        callbacks: also follow the training.
         on_trainer: is shown the trainer before it trains.
     """
 
@@ -112,14 +114,14 @@ class TrainingSession:
         arguments: Sequence[str],
         progress: ConsoleProgress,
         *,
-        fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
+        callbacks: Sequence[Callback] = (),
         on_trainer: Callable[[Trainer], None] = lambda trainer: None,
     ) -> None:
         self._settings = settings
         self._registry = registry
         self._arguments = arguments
         self._progress = progress
-        self._fire = fire
+        self._callbacks = callbacks
         self._on_trainer = on_trainer
         self._trackers: list[TrackedRun] = []
 
@@ -167,7 +169,7 @@ class TrainingSession:
             checkpoint = newest_checkpoint(run)
             with self._workers() as pool:
                 self._mend_names(run, pool)
-                options = self._options(read_checkpoint(checkpoint), pool.max_steps_per_episode)
+                options = self._options(checkpoint.content, pool.max_steps_per_episode)
                 learner = self._learner(pool, options)
                 advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
                 return self._train(run, lock, pool, learner, options, checkpoint, advice, interrupted)
@@ -232,7 +234,7 @@ class TrainingSession:
         pool: WorkerPool,
         learner: Algorithm,
         options: TrainerOptions,
-        begun: Path | _Begun,
+        begun: WholeCheckpoint | _Begun,
         advice: CoordinatorBuilder | None,
         interrupted: InterruptFlag,
     ) -> Outcome:
@@ -243,28 +245,22 @@ class TrainingSession:
         examination = Examination.of(settings, self._registry)
         measurement = Measurement.of(settings, self._registry)
         progression = self._progression(options, pool, measurement)
-        spectators = Spectators(run.folder, pool)
+        board = LiveBoardServer(run.folder, pool)
         how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
         keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb, warn)
+        following = [PluginHooks(self._registry), *self._trackers, self._progress, *self._callbacks, board]
         trainer = Trainer(
             pool,
             learner,
             store,
-            options,
-            run=RunInfo(run.folder, settings.values()),
-            save=self._flushed_before(keeper.save),
-            call_hook=self._registry.call_runtime_hook,
-            observer=self._progress,
-            start=train.init_state.stem if train.init_state is not None else "",
+            replace(options, start=train.init_state.stem if train.init_state is not None else ""),
+            RunKeeper(RunInfo(run.folder, settings.values()), keeper, guard),
+            Callbacks(following),
             starts=self._starts(run, pool),
             advice=advice,
             progression=progression,
             examine=examination.hold,
-            fire=self._fire,
-            spectators=spectators,
-            pretraining=Pretraining(learner, train.pretrain_steps),
-            guard=guard,
         )
         try:
             if isinstance(begun, _Begun):
@@ -280,18 +276,17 @@ class TrainingSession:
             began_at = trainer.statistics.steps
 
             def stop_wanted() -> bool:
-                return bool(interrupted) or spectators.want_stop
+                return bool(interrupted) or board.want_stop
 
             with (
-                tracked(self._trackers, self._registry),
                 self._progress,
                 examination.environments,
                 measurement.environments,
-                spectators,
+                board,
             ):
                 summary = trainer.train(stop_wanted)
                 # asked for after the last step, it stopped nothing
-                stopped = spectators.want_stop and options.fraction_used(trainer.statistics) < 1
+                stopped = board.want_stop and options.fraction_used(trainer.statistics) < 1
                 final = None
                 earlier = earlier_results(run) if trainer.statistics.steps == began_at else {}
                 summary |= earlier
@@ -313,13 +308,13 @@ class TrainingSession:
         exit_code = interrupted.exit_code if interrupted or stopped else 0
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
 
-    def _resume(self, trainer: Trainer, checkpoint: Path) -> None:
-        """Have a training go on from a checkpoint."""
-        content = read_checkpoint(checkpoint)
-        trainer.resume(content, read_segments(checkpoint))
-        set_aside = trainer.supersede(content.step)
-        logger.info("going on from step %d; %d later rows set aside", content.step, set_aside)
-        self._progress.message(f"Going on from step {content.step:,}.")
+    def _resume(self, trainer: Trainer, checkpoint: WholeCheckpoint) -> None:
+        """Resume from a checkpoint."""
+        step = checkpoint.content.step
+        trainer.resume(checkpoint.content, checkpoint.segments())
+        set_aside = trainer.supersede(step)
+        logger.info("going on from step %d; %d later rows set aside", step, set_aside)
+        self._progress.message(f"Going on from step {step:,}.")
 
     def _guard(self, run: Run, lock: RunLock) -> RunGuard:
         """Writes down what the run is trained with, and looks after that from then on."""
@@ -361,19 +356,8 @@ class TrainingSession:
             build_strategy(self._settings, self._registry),
             build_curriculum(self._settings),
             play=measurement.play,
-            tell=self._tell,
             early=options.schedule_steps >= measured_steps,  # a training that is shorter may never be measured
         )
-
-    def _flushed_before(self, save: Callable[..., Any]) -> Callable[..., Any]:
-        """Saves when trackers have nothing left that a run which goes on from there would not tell them again."""
-
-        def flush_and_save(checkpoint: Checkpoint, segments: Callable[[], Any]) -> Any:
-            for tracker in self._trackers:
-                tracker.flush()
-            return save(checkpoint, segments)
-
-        return flush_and_save
 
     def _starts(self, run: Run, pool: WorkerPool) -> EpisodeStarts | None:
         if not self._settings.starts.enabled:
@@ -403,8 +387,9 @@ class TrainingSession:
             ),
             eval_interval=Interval(train.eval_interval, train.eval_interval_episodes),
             hand_over=self._settings.hand_over,
+            pretrain_steps=train.pretrain_steps,
             # a larger budget must not start an old schedule anew: exploration would jump up again
-            schedule_steps=budget if checkpoint is None else checkpoint.trainer["schedule_steps"],
+            schedule_steps=budget if checkpoint is None else checkpoint.trainer.schedule_steps,
         )
 
     def _is_default(self, name: str) -> bool:

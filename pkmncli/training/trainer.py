@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,29 +19,27 @@ from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.action_values import ActionValues
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.checkpoints.files import Checkpoint
+from pkmncli.training.checkpoints.state import TrainerState
+from pkmncli.training.display.callbacks import Callback, Callbacks
 from pkmncli.training.display.estimate import duration
-from pkmncli.training.display.live_board import Spectators
 from pkmncli.training.display.scene import scene_of
-from pkmncli.training.display.status import Observer, TrainerOptions
+from pkmncli.training.display.status import Status, TrainerOptions
 from pkmncli.training.intervals import crossings
 from pkmncli.training.learner_thread import updates_of
 from pkmncli.training.memory import peak_memory_bytes
 from pkmncli.training.progression import Progression
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.episodes import RunningEpisode
-from pkmncli.training.recording.journey import FRAMES_A_SECOND
 from pkmncli.training.recording.journeys import Journeys
 from pkmncli.training.recording.meters import Meters, metrics_of
 from pkmncli.training.recording.recorder import Recorder
-from pkmncli.training.workers.press_log import PressLog
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pkmncli.advice.coordinator import AdviceCoordinator
     from pkmncli.training.beginnings.episode_starts import EpisodeStarts
-    from pkmncli.training.display.callbacks import Event
-    from pkmncli.training.run_guard import RunGuard
+    from pkmncli.training.run_keeper import RunKeeper
     from pkmncli.training.workers.pool import StepResult, WorkerPool
 
 logger = logging.getLogger(__name__)
@@ -55,22 +53,15 @@ class Trainer:
 
     Args:
         pool: the environments, started.
-        learner: what learns.
-        store: where decisions, episodes and metrics go.
+        learner: the learner.
+        store: tables of decisions, episodes, metrics and advice.
         options: budgets, mode and intervals.
-        run: the run, as hooks see it.
-        save: writes a checkpoint; called with its content and the learner's segments.
-        call_hook: calls a runtime hook of all plugins.
-        observer: what shows the training.
-        start: hash of the saved state in which every episode begins, empty for the game's own start.
-        starts: lets some episodes begin where others got; all begin at ``start`` without.
-        advice: builds the coordinator of advice, given the function that takes its rows; None without a language model.
-        progression: changes how much say each side has; nothing changes without.
+        keeper: saves checkpoints, and looks after the run's folder.
+        callbacks: follow the training.
+        starts: lets some episodes begin where others got; None if all begin at ``options.start``.
+        advice: builds the coordinator of advice from a function that records its rows; None without a language model.
+        progression: strategy and curriculum.
         examine: evaluates the learner; called at every ``eval_interval`` and at the end.
-        fire: tells a script's functions of an event: its name, how many episodes have ended, what there is to say.
-        spectators: those who watch from other processes, and may ask for a pause and the like.
-        pretraining: updates before the learner decides anything; none without.
-        guard: notices that the run's folder was taken away, and makes it again.
     """
 
     def __init__(
@@ -79,42 +70,31 @@ class Trainer:
         learner: Algorithm,
         store: Store,
         options: TrainerOptions,
+        keeper: RunKeeper,
+        callbacks: Callbacks,
         *,
-        run: RunInfo,
-        save: Callable[[Checkpoint, Callable[[], Any]], Any],
-        call_hook: Callable[..., None],
-        observer: Observer,
-        start: str = "",
         starts: EpisodeStarts | None = None,
         advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceCoordinator] | None = None,
         progression: Progression | None = None,
         examine: Callable[[Algorithm], Mapping[str, Any]] | None = None,
-        fire: Callable[[Event, int, Mapping[str, Any]], None] = lambda event, episode, metrics: None,
-        spectators: Spectators | None = None,
-        pretraining: Pretraining | None = None,
-        guard: RunGuard | None = None,
     ) -> None:
         self._pool = pool
         self._learner = learner
         self._action_values = ActionValues(learner, pool.num_envs, int(pool.action_space.n))
         self._store = store
         self._options = options
-        self._run = run
-        self._save = save
-        self._call_hook = call_hook
-        self._observer = observer
+        self._keeper = keeper
+        self._notify = callbacks
+        keeper.on_new_folder = lambda: callbacks(Callback.on_new_folder)
         self._starts = starts
         self._progression = progression or Progression()
         self._examine = examine
-        self._fire = fire
-        self._spectators = spectators
-        self._pretraining = pretraining or Pretraining(learner)
-        self._guard = guard
+        self._pretraining = Pretraining(learner, options.pretrain_steps)
         self._thread = updates_of(learner)
         self._arbiter = Arbiter(options.mode, pool.num_envs, derive_seed(options.seed, Purpose.ARBITER))
         self._hand_over = HandOver(pool.situations, pool.num_envs, options.hand_over)
         self._recorder = Recorder(
-            store, pool.num_envs, on_batch=self._on_batch, start=start, reward_names=pool.reward_names
+            store, pool.num_envs, on_batch=self._on_rows, start=options.start, reward_names=pool.reward_names
         )
         self._desk = advice(self._recorder.add_advice) if advice is not None else None
         self.statistics = TrainingStatistics(milestone_order=list(pool.milestone_names))
@@ -122,10 +102,19 @@ class Trainer:
         self._journeys = Journeys(pool)
         self._meters = Meters(options)
         self._metrics_of_next_step: dict[str, float] = {}
+        self._latest: np.void | None = None
+        """Record of the first environment's latest step."""
         self._saved_at = -1
         self._save_wanted = self._save_as_best = False
         self._lost_before = 0
-        self._told_of_reward = False
+        self._paused_s = 0.0
+        self._reported_reward = False
+        self.interrupted: Callable[[], bool] = lambda: False
+
+    @property
+    def run(self) -> RunInfo:
+        """The run as callbacks see it."""
+        return self._keeper.info
 
     # Begin ---------------------------------------------------------------------------------------------------------
 
@@ -142,45 +131,38 @@ class Trainer:
         self._give_say()
         self._episodes = [self._new_episode(index, 0) for index in range(self._pool.num_envs)]
 
-    def resume(self, checkpoint: Checkpoint, segments: Any) -> None:
-        """Goes on exactly where a checkpoint stands. Advice that took effect after it does so again."""
+    def resume(self, checkpoint: Checkpoint, segments: Iterable[Segment]) -> None:
+        """Resume exactly from a checkpoint. Advice that took effect after it does so again."""
         self._learner.load_state_dict(checkpoint.learner)
         self._learner.load_segments(segments)
-        trainer = checkpoint.trainer
-        self.statistics = TrainingStatistics.from_state_dict(trainer["statistics"])
+        state = checkpoint.trainer
+        self.statistics = state.statistics
         self.statistics.milestone_order = list(self._pool.milestone_names)
-        self._arbiter.load_state_dict(trainer["arbiter"])
-        if "hand_over" in trainer:  # a checkpoint of an earlier version has no such evidence
-            self._hand_over.load_state_dict(trainer["hand_over"])
-        held = "recorder."
-        self._recorder.load_state(
-            trainer["recorder"],
-            {name.removeprefix(held): array for name, array in checkpoint.arrays.items() if name.startswith(held)},
-        )
-        self._thread.load_state_dict(trainer["learner_thread"])
-        self._progression.load_state_dict(trainer["progression"])
-        self._meters.load_state_dict(trainer["meters"])
-        if "pretraining" in trainer:  # a checkpoint of an earlier version knows none
-            self._pretraining.load_state_dict(trainer["pretraining"])
-        self._episodes = []
-        for index, values in enumerate(trainer["episodes"]):
-            prefix = f"episode.{index}."
-            arrays = {
-                name.removeprefix(prefix): array for name, array in checkpoint.arrays.items() if name.startswith(prefix)
-            }
-            self._episodes.append(RunningEpisode.from_state(values, arrays))
-        self._metrics_of_next_step = dict(trainer.get("metrics_of_next_step", {}))
-        self._journeys.load_state_dict(trainer.get("journeys", {}))
-        self._pool.load(checkpoint.workers, [PressLog.from_state_dict(log) for log in trainer["press_logs"]])
-        if self._starts is not None and trainer["starts"] is not None:
-            self._starts.load_state_dict(trainer["starts"], [episode.start for episode in self._episodes])
-        if self._desk is not None and trainer["advice"] is not None:
+        self._arbiter.load_state_dict(dict(state.arbiter))
+        self._recorder.load_state_dict(state.recorder)
+        self._thread.load_state_dict(dict(state.learner_thread))
+        self._progression.load_state_dict(state.progression)
+        self._meters.load_state_dict(state.meters)
+        self._journeys.load_state_dict(state.journeys)
+        self._metrics_of_next_step = dict(state.metrics_of_next_step)
+        if state.hand_over is not None:
+            self._hand_over.load_state_dict(state.hand_over)
+        if state.pretraining is not None:
+            self._pretraining.load_state_dict(state.pretraining)
+        self._episodes = [RunningEpisode() for _ in state.episodes]
+        for episode, own in zip(self._episodes, state.episodes, strict=True):
+            episode.load_state_dict(own)
+        self._pool.load(checkpoint.workers, state.press_logs)
+        if self._starts is not None and state.starts is not None:
+            self._starts.load_state_dict(state.starts)
+            self._starts.resume([episode.start for episode in self._episodes])
+        if self._desk is not None and state.advice is not None:
             try:
                 journal = self._store.read("advice", "global_step > ?", [checkpoint.step])
             except RunError as error:  # what was answered already is asked again
                 logger.warning("%s", error)
                 journal = []
-            self._desk.load_state_dict(trainer["advice"], journal)
+            self._desk.load_state_dict(state.advice, journal)
         self._give_say()
         self._saved_at = checkpoint.step
         self._lost_before = self.statistics.workers_lost
@@ -200,23 +182,26 @@ class Trainer:
 
     def train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
         """Trains until the budget is used or ``interrupted`` says so, saves, and returns the summary."""
+        self.interrupted = interrupted
         try:
-            return self._train(interrupted)
+            return self._train()
         finally:
-            self._call_hook("pkmn_run_ended", run=self._run)
+            self._notify.end(self)
 
-    def _train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
-        self._call_hook("pkmn_run_started", run=self._run, step=self.statistics.steps)
+    def _train(self) -> dict[str, Any]:
+        interrupted = self.interrupted
+        self._notify(Callback.on_start, self)
         try:
             if self._saved_at < 0:
                 self.save_checkpoint()
             while self._options.fraction_used(self.statistics) < 1 and not interrupted():
-                self._pretrain(interrupted)
-                self._measure(interrupted)
-                self._look_after_the_run()
-                self._attend(interrupted)
+                self._pretrain()
+                self._measure()
+                if self._keeper.look_if_due():
+                    self.save_checkpoint()  # until then there is nothing to resume from
+                self._before_step()
                 if not interrupted():
-                    self._one_step(interrupted)
+                    self._one_step()
             if self._options.eval_interval.ever and not interrupted():
                 self._evaluate()
             if self._saved_at != self.statistics.steps:
@@ -232,15 +217,15 @@ class Trainer:
         if self._desk is not None:
             summary["llm"] = self._desk.summary()
         summary |= self._progression.summary()
-        self._call_hook("pkmn_run_finished", run=self._run, summary=summary)
+        self._notify(Callback.on_finish, self, summary)
         return summary
 
-    def _one_step(self, interrupted: Callable[[], bool]) -> None:
+    def _one_step(self) -> None:
         clock = time.perf_counter
         began = clock()
         before = self.statistics.progress
         steps_before = before.steps
-        if self._desk is not None and not self._desk.before_step(steps_before, interrupted):
+        if self._desk is not None and not self._desk.before_step(steps_before, self.interrupted):
             return
         asked = clock()
         phases, advised = self._pool.phases(), self._pool.pilot_actions()
@@ -266,7 +251,7 @@ class Trainer:
         changes = self._hand_over.note_steps(result.records, phases)
         if self._options.mode is AgentMode.ADAPTIVE:  # else nobody takes over from anyone
             for change in changes:
-                self._observer.message(change)
+                self._notify(Callback.on_message, change)
         if self._starts is not None:
             self._starts.after_step(result.records)
         self._journeys.after_step(result.records, self.statistics.elapsed_s, self.statistics.steps)
@@ -289,11 +274,11 @@ class Trainer:
         )
         for index in np.flatnonzero(result.ended).tolist():
             self._end_episode(index, result.records[index])
-        if self._observer.wants_look:
-            self._look(result.records[0])
+        self._latest = result.records[0]
+        self._notify(Callback.on_step, self)
         if crossings(steps_before, self.statistics.steps, METRICS_INTERVAL):
             self._log_metrics()
-        self._write(self._recorder.flush_if_due)
+        self._keeper.write(self._recorder.flush_if_due)
         self.statistics.elapsed_s += clock() - began
         if self._options.eval_interval.passed(before, self.statistics.progress):
             self._evaluate()
@@ -301,10 +286,10 @@ class Trainer:
             self.save_checkpoint()
 
     def _checked(self, result: StepResult) -> StepResult:
-        """Says once that a reward is no number. A learner refuses to learn from it; without one nothing else would."""
+        """Report once that a reward is not finite; a learner refuses it, but nothing else would notice."""
         records = result.records
-        if not self._told_of_reward and not np.isfinite(records["reward"]).all():
-            self._told_of_reward = True
+        if not self._reported_reward and not np.isfinite(records["reward"]).all():
+            self._reported_reward = True
             environment = int(np.flatnonzero(~np.isfinite(records["reward"]))[0])
             record = records[environment]
             parts = zip(self._pool.reward_names, record["reward_parts"], strict=False)
@@ -315,29 +300,29 @@ class Trainer:
                 f"{record['episode']}{of}: it is recorded so, and sums and averages with it say nothing."
             )
             logger.warning(text)
-            self._observer.message(text)
+            self._notify(Callback.on_message, text)
         return result
 
     def _evaluate(self) -> None:
-        """Holds an examination, once at a step; one that was never better is worth a checkpoint."""
+        """Evaluate the learner, once at a step. The best result so far is worth a checkpoint."""
         if self._examine is None or self.statistics.evaluated_at == self.statistics.steps:
             return
-        self._observer.on_activity("evaluating the learner alone")
+        self._notify(Callback.on_activity, "evaluating the learner alone")
         found = self._examine(self._learner)
         self._save_wanted = self.statistics.add_evaluation(found) or self._save_wanted
         values = {name: found[name] for name in ("avg_reward", "std_reward", "avg_length", "goal_share")}
         self._keep_metrics({f"evaluation/{name}": one for name, one in values.items()})
-        self._observer.on_evaluation(self.statistics.steps, found)
+        self._notify(Callback.on_evaluation, self, found)
 
-    def _pretrain(self, interrupted: Callable[[], bool]) -> None:
-        """Makes the updates that come before the learner's first decision, once there is enough to learn from."""
+    def _pretrain(self) -> None:
+        """Make the updates before the learner's first decision, once there is enough to learn from."""
         if not self._pretraining.pending:
             return
         began, before = time.perf_counter(), self._pretraining.done
-        self._pretraining.learn(interrupted, self._observer.on_activity)
+        self._pretraining.learn(self.interrupted, lambda doing: self._notify(Callback.on_activity, doing))
         made = self._pretraining.done - before
         if not made:
-            if self._options.mode is AgentMode.RL_ONLY and not interrupted():
+            if self._options.mode is AgentMode.RL_ONLY and not self.interrupted():
                 raise ConfigurationError(
                     "pretrain_steps: the learner was shown too few steps to learn from, and decides alone: show it "
                     "more, lower what it waits for (such as dqn.learning_starts), or use --mode adaptive"
@@ -349,17 +334,18 @@ class Trainer:
         self.statistics.updates += made
         self.statistics.pretrain_updates += made
         if not self._pretraining.pending:
-            self._observer.message(
+            self._notify(
+                Callback.on_message,
                 f"Pretrained with {self.statistics.pretrain_updates:,} updates in {duration(spent)}: from now on the "
-                "learner decides, too."
+                "learner decides, too.",
             )
 
-    def _measure(self, interrupted: Callable[[], bool]) -> None:
-        """Plays the episodes that the curriculum wants to be measured, if any are due."""
+    def _measure(self) -> None:
+        """Play the episodes of the learner alone that the curriculum measures, if any are due."""
         began = time.perf_counter()
         if self._progression.due:
-            self._observer.on_activity("playing episodes of the learner alone, which the curriculum measures")
-        measured = self._progression.measure(self._learner, interrupted)
+            self._notify(Callback.on_activity, "playing episodes of the learner alone, which the curriculum measures")
+        measured = self._progression.measure(self._learner, self.interrupted)
         if measured:
             found = self.statistics.add_alone(*zip(*measured, strict=True))
             # Recorded at a checkpoint's own step, it would be there twice once a killed training has measured it again.
@@ -388,12 +374,12 @@ class Trainer:
     def _keep_metrics(self, metrics: Mapping[str, float]) -> None:
         if metrics:
             self._recorder.add_metrics(self.statistics.steps, metrics)
-            self._call_hook("pkmn_metrics_logged", run=self._run, step=self.statistics.steps, metrics=metrics)
+            self._notify(Callback.on_metrics, self, metrics)
 
     def _log_metrics(self) -> None:
         metrics = self._meters.take(self.statistics)
         journey = self._journeys.leading(self._episodes)
-        metrics |= {"journey/milestones": len(journey.milestones), "journey/play_s": journey.frames / FRAMES_A_SECOND}
+        metrics |= {"journey/milestones": len(journey.milestones), "journey/play_s": journey.play_s}
         metrics |= {f"journey/{name}": value for name, value in journey.progress.items()}
         kept: dict[str, float] = {"store/bytes": self._store.size_bytes(), "memory/peak_bytes": peak_memory_bytes()}
         kept |= self._hand_over_metrics()
@@ -401,72 +387,57 @@ class Trainer:
             kept |= self._desk.metrics()
         self._keep_metrics(metrics | kept)
 
-    def _look(self, record: np.void) -> None:
-        """Shows where the training stands. Nothing depends on whether it is looked at."""
-        scene = scene_of(self._pool.status(0), self._pool.goal, record, self._desk, self._progression)
-        journey, taken = self._journeys.leading(self._episodes), self._hand_over_metrics()
-        self._observer.on_look(self._meters.look(self.statistics, scene, journey, taken))
-
     def _hand_over_metrics(self) -> dict[str, float]:
         """The evidence of the learner by situation, where it could take over from anyone."""
         return self._hand_over.metrics() if self._options.mode is AgentMode.ADAPTIVE else {}
 
-    # The run's folder ------------------------------------------------------------------------------------------------
+    # Callbacks -------------------------------------------------------------------------------------------------------
 
-    def _look_after_the_run(self) -> None:
-        """Saves at once where the run's folder had to be made again: until then there is nothing to go on from."""
-        if self._guard is not None and self._guard.look_if_due():
-            self._begin_in_new_folder()
-            self.save_checkpoint()
+    @property
+    def fraction_done(self) -> float:
+        """Used share of the budget, 0..1."""
+        return min(self._options.fraction_used(self.statistics), 1.0)
 
-    def _write(self, write: Callable[[], Any]) -> Any:
-        """Writes, once more where that failed because the run's folder was just being taken away."""
-        try:
-            return write()
-        except RunError:
-            if self._guard is None or not self._guard.look():
-                raise
-            self._begin_in_new_folder()
-            return write()
+    @property
+    def steps_per_second(self) -> float:
+        """Recent speed; 0 if not known yet."""
+        return self._meters.steps_per_second(self.statistics)
 
-    def _begin_in_new_folder(self) -> None:
-        if self._spectators is not None:
-            self._spectators.renew()
-
-    # Spectators ------------------------------------------------------------------------------------------------------
-
-    def _attend(self, interrupted: Callable[[], bool]) -> None:
-        """Between two steps: lets those who watch see where it stands, and does what they ask for."""
-        if self._spectators is None or not self._spectators.due:
-            return
-        began = time.perf_counter()
-        fraction = min(self._options.fraction_used(self.statistics), 1.0)
-        stood_still_s = self._spectators.attend(
-            self.statistics,
-            fraction,
-            self._meters.steps_per_second(self.statistics),
-            interrupted,
-            save=self.save_checkpoint,
-            on_pause=self._stand_still,
+    def status(self) -> Status:
+        """Return the status after the latest step. The training does not depend on whether it is read."""
+        assert self._latest is not None
+        scene = scene_of(
+            self._pool.status(0), self._pool.goal, self._latest, self._pool.action_names, self._desk, self._progression
         )
-        if stood_still_s:
-            self._meters.leave_out(stood_still_s)
-            if not interrupted():
-                self._observer.after_pause(stood_still_s)
-        spent = time.perf_counter() - began - stood_still_s
+        journey, taken = self._journeys.leading(self._episodes), self._hand_over_metrics()
+        return self._meters.look(self.statistics, scene, journey, taken)
+
+    def _before_step(self) -> None:
+        """Let callbacks save or pause between two steps."""
+        began, paused_before = time.perf_counter(), self._paused_s
+        self._notify(Callback.before_step, self)
+        spent = time.perf_counter() - began - (self._paused_s - paused_before)
         self._meters.spend(viewers=spent)
         self.statistics.elapsed_s += spent
 
-    def _stand_still(self) -> None:
-        """What was recorded goes to disk first, so that a training that stands still can be looked at."""
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """While entered, the time counts for no speed. All recorded rows are on disk, so that they can be read."""
         self._recorder.flush()
-        self._observer.on_pause()
+        self._notify(Callback.on_pause)
+        began = time.perf_counter()
+        yield
+        seconds = time.perf_counter() - began
+        self._paused_s += seconds
+        self._meters.leave_out(seconds)
+        if not self.interrupted():
+            self._notify(Callback.on_resume, seconds)
 
     # Episodes --------------------------------------------------------------------------------------------------------
 
     def _new_episode(self, index: int, number: int) -> RunningEpisode:
         seed = derive_seed(self._options.seed, Purpose.TRAINING, episode_number(index, number, self._pool.num_envs))
-        self._fire("episode_start", self.statistics.episodes, {"environment": index, "number": number, "seed": seed})
+        self._notify(Callback.on_episode_start, self, index, number, seed)
         start = "" if self._starts is None else self._starts.begin(index, number)
         return RunningEpisode(number, seed, self.statistics.steps, start=start)
 
@@ -490,22 +461,23 @@ class Trainer:
             summary.outcome,
             ", ".join(summary.milestone_steps) or "nothing",
         )
-        self._call_hook("pkmn_episode_finished", run=self._run, episode=summary)
         performance = self.statistics.performance(summary)
-        self._fire("episode_end", self.statistics.episodes, {"reward": summary.total_reward, **performance})
+        self._notify(Callback.on_episode, self, summary)
         self._change_say(performance | {"success": summary.terminated} | side_outcomes(*episode.decided()))
 
     def _change_say(self, performance: Mapping[str, Any]) -> None:
-        """Strategy and curriculum draw their conclusions from an episode; a new stage is worth a checkpoint."""
-        for event, metrics in self._progression.end_episode(performance, self.statistics):
-            self._save_wanted = self._save_wanted or event == "stage_advanced"
-            self._fire(event, self.statistics.episodes, metrics)
+        """Let strategy and curriculum take in an episode. A new stage is worth a checkpoint."""
+        for change in self._progression.end_episode(performance, self.statistics):
+            self._save_wanted = self._save_wanted or change.event == "stage_advanced"
+            logger.info("%s", change.reason)
+            self._notify(Callback.on_message, change.reason)
+            if change.event is not None:
+                self._notify(Callback.on_progression, self, change.event, change.metrics)
         self._give_say()
         self._keep_metrics(self._progression.take_metrics())
 
-    def _on_batch(self, batch: Mapping[str, Any]) -> None:
-        self._call_hook("pkmn_steps_logged", run=self._run, batch=batch)
-        self._fire("step_batch", self.statistics.episodes, batch)
+    def _on_rows(self, rows: Mapping[str, Any]) -> None:
+        self._notify(Callback.on_rows, self, rows)
 
     # Checkpoints -----------------------------------------------------------------------------------------------------
 
@@ -513,54 +485,39 @@ class Trainer:
         """Writes a checkpoint of this very moment. What was recorded before it is on disk before it, or held in it."""
         for metrics in self._thread.wait():
             self._take_metrics(metrics)
-        if self._guard is not None and self._guard.look():
-            self._begin_in_new_folder()
-        self._write(self._recorder.flush)
-        self._note_journey()
-        episodes, arrays = [], {}
-        for index, episode in enumerate(self._episodes):
-            values, own = episode.state()
-            episodes.append(values)
-            arrays.update({f"episode.{index}.{name}": array for name, array in own.items()})
-        recorder, held = self._recorder.state()
-        arrays.update({f"recorder.{name}": array for name, array in held.items()})
+        self._keeper.look()
+        self._keeper.write(self._recorder.flush)
+        self.statistics.journey = self._journeys.furthest(self._episodes).as_dict()
+        state = TrainerState(
+            statistics=self.statistics,
+            schedule_steps=self._options.schedule_steps,
+            arbiter=self._arbiter.state_dict(),
+            hand_over=self._hand_over.state_dict(),
+            recorder=self._recorder.state_dict(),
+            learner_thread=self._thread.state_dict(),
+            progression=self._progression.state_dict(),
+            starts=None if self._starts is None else self._starts.state_dict(),
+            advice=None if self._desk is None else self._desk.state_dict(),
+            meters=self._meters.state_dict(),
+            pretraining=self._pretraining.state_dict(),
+            metrics_of_next_step=dict(self._metrics_of_next_step),
+            journeys=self._journeys.state_dict(),
+            episodes=[episode.state_dict() for episode in self._episodes],
+            press_logs=[log.state_dict() for log in self._pool.logs()],
+        )
         checkpoint = Checkpoint(
             step=self.statistics.steps,
             learner=self._learner.state_dict(),
-            trainer={
-                "schedule_steps": self._options.schedule_steps,
-                "statistics": self.statistics.state_dict(),
-                "arbiter": self._arbiter.state_dict(),
-                "hand_over": self._hand_over.state_dict(),
-                "recorder": recorder,
-                "learner_thread": self._thread.state_dict(),
-                "progression": self._progression.state_dict(),
-                "starts": None if self._starts is None else self._starts.state_dict(),
-                "advice": None if self._desk is None else self._desk.state_dict(),
-                "meters": self._meters.state_dict(),
-                "pretraining": self._pretraining.state_dict(),
-                "metrics_of_next_step": dict(self._metrics_of_next_step),
-                "journeys": self._journeys.state_dict(),
-                "episodes": episodes,
-                "press_logs": [log.state_dict() for log in self._pool.logs()],
-            },
-            arrays=arrays,
+            trainer=state,
             workers=tuple(self._pool.save()),
             milestone_names=tuple(self._pool.milestone_names),
             best=self._save_as_best,
         )
-        path = self._write(lambda: self._save(checkpoint, self._segments))
+        self._notify(Callback.before_checkpoint)
+        path = self._keeper.save(checkpoint, lambda: list(self._learner.segments()))
         self._saved_at = self.statistics.steps
         self._save_wanted = self._save_as_best = False
-        self._call_hook("pkmn_checkpoint_saved", run=self._run, path=path)
-        self._fire("checkpoint", self.statistics.episodes, {"path": path, "step": self.statistics.steps})
-
-    def _note_journey(self) -> None:
-        """Enters into the statistics how far the training has got, for its summary."""
-        self.statistics.journey = self._journeys.furthest(self._episodes).as_dict()
-
-    def _segments(self) -> list[Segment]:
-        return list(self._learner.segments())
+        self._notify(Callback.on_checkpoint, self, path)
 
 
 def _transitions(result: StepResult, advised: NDArray[np.int64]) -> Transitions:

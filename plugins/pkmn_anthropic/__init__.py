@@ -1,1 +1,1 @@
-"""Language models of Anthropic."""
+"""Backend for language models of Anthropic."""

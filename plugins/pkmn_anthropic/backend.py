@@ -1,4 +1,4 @@
-"""A language model of Anthropic, through the official client: replies of a schema come as the input of a tool."""
+"""Language model of Anthropic, through the official client: replies with a schema come as the input of a tool."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ CHECK_TIMEOUT_S = 15.0
 MOST_LISTED = 1000
 TOOL = "reply"
 _OPTIONS = {"tool_choice": r"\btool_choice\b", "tools": r"\btools?\b"}
-"""Options that some models refuse, and the words by which they are complained of."""
+"""Options that some models refuse, and the words of that error."""
 
 T = TypeVar("T")
 
 
 class AnthropicBackend:
-    """Asks Anthropic's service, or one with its interface.
+    """Backend that asks Anthropic's service, or one with its interface.
 
     Args:
-        settings: where and how.
-        model: the model; without one the settings' default.
+        settings: address and options.
+        model: the model's name; the settings' default if empty.
     """
 
     sees = True
@@ -70,15 +70,15 @@ class AnthropicBackend:
 
     @property
     def prices(self) -> Mapping[str, Price]:
-        """Anthropic's own; another service has prices of its own."""
+        """Anthropic's list prices; empty for another service."""
         return ANTHROPIC_PRICES if where_is(self._url or ANTHROPIC, "") == "api.anthropic.com" else {}
 
     def check(self) -> str:
-        """Lists the models, which tells whether key and model are right."""
+        """List the models, which checks key and model."""
         self._check_address()
         if not any(map(key_from, (KEY, TOKEN))) and not self._settings.carries_key:
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
-        _ = self._client  # what is wrong with the way there, or with a key, is told by itself
+        _ = self._client  # errors of the address or the key have their own messages
         try:
             known = self._list()
         except LLMFailure as failure:
@@ -88,7 +88,7 @@ class AnthropicBackend:
             known = None
         if not known:
             return f"Advice: {self.model} at {self._where}. {UNLISTED}"
-        beginning = self.model.removesuffix("-latest")  # names end in a date
+        beginning = self.model.removesuffix("-latest")  # names end with a date
         listed = is_listed(self.model, known) or any(name.startswith(beginning) for name in known)
         if not listed and not self._chosen:
             small = (name for name in known if "haiku" in name)
@@ -98,7 +98,7 @@ class AnthropicBackend:
         return f"Advice: {self.model} at {self._where}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """Asks, with the schema as that of a tool which the model must use, or may where it can't be made to.
+        """Ask, with the schema as that of a tool that the model must use, or may use if it cannot be forced.
 
         The service takes neither temperature nor seed.
         """
@@ -152,7 +152,7 @@ class AnthropicBackend:
         return options
 
     def models(self) -> list[str]:
-        """The models that the service lists."""
+        """Return the models that the service lists."""
         _ = self._client
         try:
             return self._list() or []
@@ -160,7 +160,7 @@ class AnthropicBackend:
             raise with_advice(failure, "Check the network") from failure
 
     def close(self) -> None:
-        """Closes the connections; what is under way ends with a fault."""
+        """Close the connections; open requests end with a fault."""
         if self._made is not None:
             self._made.close()
 
@@ -199,5 +199,5 @@ class AnthropicBackend:
             return self._made
 
     def _guarded(self, call: Callable[[anthropic.Anthropic], T], timeout_s: float) -> T:
-        """Runs a call of the client; every error of it becomes a failure."""
+        """Run a call of the client; every error of it becomes a failure."""
         return through_client(lambda: call(self._client), anthropic, httpx2, self._where, timeout_s)

@@ -1,4 +1,4 @@
-"""Registers the backend for Anthropic."""
+"""Registration of the backend for Anthropic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_llm_backends(register: Register) -> None:
-    """Claude."""
+    """Register ``anthropic``."""
     register(
         "anthropic",
         "pkmn_anthropic.backend:AnthropicBackend",

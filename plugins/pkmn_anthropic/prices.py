@@ -1,4 +1,4 @@
-"""Anthropic's list prices, for budgets in dollars. They change: the setting ``llm_prices`` goes before them."""
+"""Anthropic's list prices, for budgets in dollars. They change: the setting ``llm_prices`` takes precedence."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ ANTHROPIC_PRICES: Mapping[str, Price] = {
     "claude-opus-": Price(15.00, 75.00),
     "claude-": Price(3.00, 15.00),
 }
-"""By the beginnings of models' names."""
+"""Prices by the beginnings of models' names."""

@@ -10,7 +10,7 @@ from pkmncli.llm.transport import ServiceAddress, ServiceSettings
 
 
 class AnthropicSettings(ServiceSettings):
-    """Where the service is, and which model is asked."""
+    """Settings of Anthropic's service: address and default model."""
 
     serves: ClassVar[tuple[str, ...]] = ("claude",)
 

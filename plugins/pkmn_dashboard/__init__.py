@@ -1,1 +1,1 @@
-"""The live page of a training: a server in a process of its own, and one page that needs no network."""
+"""Live page of a training: a server in a separate process, and one page that needs no network."""

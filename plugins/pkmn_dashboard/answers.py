@@ -1,4 +1,4 @@
-"""What the page's server answers: the shapes of its JSON, which its OpenAPI description is made of."""
+"""Models of the server's JSON answers, from which its OpenAPI description is made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pkmn_dashboard.watched_run import RunState
 
 
 class RunDescription(BaseModel):
-    """Which run it is, how it was set up, and the names of what its numbers stand for."""
+    """Identity of the run, its settings, and the names of its numbers."""
 
     name: str
     folder: str
@@ -18,18 +18,18 @@ class RunDescription(BaseModel):
     may_control: bool
     game: str
     settings: dict[str, Any]
-    """The training's own settings."""
+    """Settings of the training."""
     screen_shape: list[int] | None
-    """Of one environment's screen, while a training goes on: rows and bytes of two pixels, or RGB."""
+    """Shape of one environment's screen during a training: rows and bytes of two pixels, or RGB."""
     maps: dict[str, str]
     phases: list[str]
     milestones: list[str]
     goal: str | None
-    """The milestone that ends an episode."""
+    """Milestone that ends an episode."""
 
 
 class Environment(BaseModel):
-    """The latest decision of an environment."""
+    """Latest decision of an environment."""
 
     episode: int
     step: int
@@ -47,12 +47,12 @@ class Environment(BaseModel):
     """Seconds of the game's own time since the episode began."""
     latest_milestone: str | None
     progress: dict[str, float]
-    """What the game says of how far it has got, such as badges and level."""
+    """Progress of the game, such as badges and level."""
     steps_since_progress: int | None
 
 
 class State(BaseModel):
-    """Where a training stands now."""
+    """Present state of a training."""
 
     run: RunState
     may_control: bool
@@ -62,16 +62,16 @@ class State(BaseModel):
     fraction_done: float | None = None
     steps_per_second: float | None = None
     age_s: float | None = None
-    """How old this is, in seconds."""
+    """Age of this state in seconds."""
     answers: int = 0
-    """Requests of viewers that were answered so far."""
+    """Number of viewers' requests answered so far."""
     message: str = ""
-    """The latest of those answers."""
+    """Latest of those answers."""
     environments: list[Environment]
 
 
 class Metric(BaseModel):
-    """A metric of the run."""
+    """Metric of the run."""
 
     name: str
     count: int
@@ -79,31 +79,31 @@ class Metric(BaseModel):
 
 
 class Series(BaseModel):
-    """A metric over the steps of the run; where there are many, neighbours are averaged."""
+    """Metric over the steps of the run; if there are many, neighbours are averaged."""
 
     steps: list[int]
     values: list[float]
 
 
 class Milestone(BaseModel):
-    """In how many episodes a milestone was reached, and the soonest and the latest split."""
+    """Milestone with the number of episodes that reached it, and its fastest and latest split."""
 
     name: str
     episodes: int
     first_seen: int | None
-    """Steps of the run when the first episode ended that reached it."""
+    """Steps of the run at the end of the first episode that reached it."""
     best_step: int | None
     latest_step: int | None
     best_s: float | None
     """Seconds of the game's own time."""
     latest_s: float | None
     running_step: int | None = None
-    """Step at which a running episode reached it: of the one that has got furthest."""
+    """Step at which the furthest running episode reached it."""
     running_s: float | None = None
 
 
 class Episode(BaseModel):
-    """An episode that ended."""
+    """Ended episode."""
 
     environment: int
     episode: int
@@ -116,7 +116,7 @@ class Episode(BaseModel):
 
 
 class RecordedDecision(BaseModel):
-    """A decision as it was recorded."""
+    """Recorded decision."""
 
     global_step: int
     environment: int
@@ -135,7 +135,7 @@ class RecordedDecision(BaseModel):
 
 
 class VisitedMap(BaseModel):
-    """Steps spent on a map, and how many of its tiles were visited."""
+    """Map with the steps spent on it, and the number of its visited tiles."""
 
     map_id: int
     steps: int
@@ -143,7 +143,7 @@ class VisitedMap(BaseModel):
 
 
 class VisitedTile(BaseModel):
-    """Steps decided on a tile."""
+    """Tile with the steps decided on it."""
 
     x: int
     y: int
@@ -151,7 +151,7 @@ class VisitedTile(BaseModel):
 
 
 class AdviceAnswer(BaseModel):
-    """A question to the language model, and what became of the answer."""
+    """Question to the language model, and the use of its answer."""
 
     global_step: int
     asked_at: int
@@ -171,29 +171,29 @@ class AdviceAnswer(BaseModel):
 
 
 class Transcript(BaseModel):
-    """The latest answers of the language model, and what all of them came to."""
+    """Latest answers of the language model, and the totals of all."""
 
     answers: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | None
-    """Dollars, where the price of the model is known."""
+    """Dollars, if the price of the model is known."""
     latest: list[AdviceAnswer]
 
 
 class Patterns(BaseModel):
-    """Which actions paid off in which situations: what `pkmn analyze-patterns` shows."""
+    """Actions that paid off, by situation, as in `pkmn analyze-patterns`."""
 
     patterns: list[dict[str, Any]]
 
 
 class Asked(BaseModel):
-    """A request was passed on to the training, which does it after its current step."""
+    """Confirmation of a request that the training carries out after its current step."""
 
     asked: Literal["pause", "resume", "checkpoint", "start", "stop"]
 
 
 class Refusal(BaseModel):
-    """Why something can't be done."""
+    """Reason of a refusal."""
 
     detail: str

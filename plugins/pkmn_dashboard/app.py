@@ -1,4 +1,4 @@
-"""The page's application: the page itself, the live events, and what the other modules route."""
+"""Application of the page: the page itself, the live events, and the routes of the other modules."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PAGE = Path(__file__).parent / "page"
 
 
 def make_app(run: WatchedRun, events: LiveEvents, gate: Gate, tables: Tables | None = None) -> FastAPI:
-    """The application of one run's page; ``tables`` are the run's own without any."""
+    """Return the application of one run's page. ``tables`` are by default the run's own."""
     app = FastAPI(
         title="pkmn dashboard",
         version="1",
         description="One run of pkmn train: what it recorded, where it stands, and what may be asked of it.",
         openapi_url="/api/openapi.json",
-        docs_url=None,  # that page would come from the network
+        docs_url=None,  # that page would load from the network
         redoc_url=None,
     )
 
@@ -38,7 +38,7 @@ def make_app(run: WatchedRun, events: LiveEvents, gate: Gate, tables: Tables | N
         rate: Annotated[float, Query(ge=0, le=HIGHEST_RATE, description="pictures a second, at most")] = 5,
         screens: Annotated[bool, Query(description="whether pictures are sent at all")] = True,
     ) -> StreamingResponse:
-        """Server-sent events `live` with the state, and the screens that changed; `end` when the server ends."""
+        """Send events `live` with the state and the changed screens, and `end` when the server ends."""
         if events.viewers >= MOST_VIEWERS:
             raise HTTPException(503, f"{MOST_VIEWERS} viewers are watching already")
         return StreamingResponse(events.events(rate, pictures=screens), media_type="text/event-stream")
@@ -50,7 +50,7 @@ def make_app(run: WatchedRun, events: LiveEvents, gate: Gate, tables: Tables | N
     @app.exception_handler(PkmnError)
     @app.exception_handler(duckdb.Error)
     async def told(_request: Any, error: Exception) -> JSONResponse:
-        """A file of the run that can't be read, say."""
+        """Report an error, such as a file of the run that cannot be read."""
         return JSONResponse({"detail": str(error).strip().split("\n", 1)[0]}, 503)
 
     app.include_router(run_routes(run, events, tables or Tables(run.tables_folder)), prefix="/api")

@@ -1,7 +1,7 @@
-"""The server of a training's page: a process of its own, which ends with the training however that ends.
+"""Server of a training's page: a separate process, which ends with the training, in whatever way that ends.
 
 The trainer's process gives it the listening socket and a pipe. Nothing is ever written to the pipe: when the trainer
-ends it, or is gone, the server reads its end.
+closes it, or ends, the server reads end of file.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 SECONDS_TO_END = 5.0
 
 _servers: list[subprocess.Popen[bytes]] = []
-"""The server of this process's training; at most one."""
+"""Server of this process's training; at most one."""
 
 
 def begin(run: RunInfo) -> None:
-    """Starts the server of a run's page, and says where the page is."""
+    """Start the server of a run's page, and print its address."""
     end()
     if sys.platform == "win32":
         raise ConfigurationError(
@@ -48,7 +48,7 @@ def begin(run: RunInfo) -> None:
                 stdout=subprocess.DEVNULL,
                 stderr=None if debug else subprocess.DEVNULL,
                 pass_fds=[descriptor],
-                env={**os.environ, TOKEN_VARIABLE: token},  # the arguments can be read by everyone on the machine
+                env={**os.environ, TOKEN_VARIABLE: token},  # all users of the machine can read the arguments
                 start_new_session=True,  # Ctrl-C is for the trainer
             )
         )
@@ -59,7 +59,7 @@ def begin(run: RunInfo) -> None:
 
 
 def end() -> None:
-    """Ends the server, if there is one, and waits for that: at most :data:`SECONDS_TO_END`."""
+    """End the server, if there is one, and wait for its end, at most :data:`SECONDS_TO_END`."""
     while _servers:
         server = _servers.pop()
         assert server.stdin is not None

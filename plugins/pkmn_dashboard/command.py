@@ -1,4 +1,4 @@
-"""`pkmn dashboard`: serves the page of a run, while it trains or afterwards."""
+"""Command `pkmn dashboard`: the page of a run, during or after its training."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def dashboard(
 ) -> None:
     """Show a run on a live page, in a browser of this machine. Ctrl-C ends it.
 
-    The run may be over, or be trained meanwhile in another window, whether or not that has a page of its own.
+    The run may have ended, or train in another window, with or without its own page.
     """
     from pkmn_dashboard.gate import Gate  # noqa: PLC0415 - half a second that --help can do without
     from pkmn_dashboard.serving import PageServer  # noqa: PLC0415
@@ -60,6 +60,6 @@ def dashboard(
         give_way()
         gate = Gate(token, (host,), port, proxies=proxies)
         server = PageServer(found.folder, listening, gate, may_control=not view_only)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # to end as orderly as by Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like Ctrl-C
         with contextlib.suppress(KeyboardInterrupt):
             server.run()

@@ -1,4 +1,4 @@
-"""Routes that ask something of the training: to stand still, to go on, to save, to end."""
+"""Routes that control the training: pause, resume, save, stop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 def control_routes(run: WatchedRun) -> APIRouter:
-    """The routes of one run. Each needs the header that :mod:`pkmn_dashboard.gate` asks for."""
+    """Return the routes of one run. Each needs the header that :mod:`pkmn_dashboard.gate` requires."""
     router = APIRouter(tags=["control"], responses=REFUSALS)
 
     def training() -> LiveTraining:
@@ -30,25 +30,25 @@ def control_routes(run: WatchedRun) -> APIRouter:
 
     @router.post("/pause", status_code=202)
     def pause() -> Asked:
-        """Has the training stand still after its current step."""
+        """Pause the training after its current step."""
         training().pause(True)
         return Asked(asked="pause")
 
     @router.post("/resume", status_code=202)
     def resume() -> Asked:
-        """Has the training go on."""
+        """Resume the training."""
         training().pause(False)
         return Asked(asked="resume")
 
     @router.post("/save-checkpoint", status_code=202)
     def save_checkpoint() -> Asked:
-        """Has a checkpoint written."""
+        """Write a checkpoint."""
         training().save_checkpoint()
         return Asked(asked="checkpoint")
 
     @router.post("/save-start", status_code=202)
     def save_start(environment: Annotated[int, Query(ge=0, le=65535, description="from 0")] = 0) -> Asked:
-        """Has the state of an environment kept, for episodes to begin in."""
+        """Keep the state of an environment as a start state."""
         found = training()
         if environment >= found.num_envs:
             raise HTTPException(409, f"there is no environment {environment}: the last one is {found.num_envs - 1}")
@@ -57,7 +57,7 @@ def control_routes(run: WatchedRun) -> APIRouter:
 
     @router.post("/stop", status_code=202)
     def stop() -> Asked:
-        """Has the training save and end."""
+        """Save and end the training."""
         training().stop()
         return Asked(asked="stop")
 

@@ -1,12 +1,12 @@
-"""Whom the page's server answers, and the headers that keep a browser from doing more than it needs.
+"""Access control of the page's server: host, origin and token checks, and restrictive response headers.
 
 - A page of another origin may make a browser send requests here. So the Host header must be an address or this
-  machine's own name, which a name that an attacker has pointed at this machine is not; and what changes something needs
-  a header that no form can send, and an Origin that is this server's. Programs of this machine are not kept out by it.
-- Beyond this machine, also through a proxy, everyone needs the token that was printed once: as a bearer token, or by a
-  cookie that the address with ``?token=`` leaves behind.
-- A proxy may have the page under a name and a path of its own. Its names are given; the path is never known here, so
-  that every address is relative to another.
+  machine's name, which excludes names that an attacker has pointed at this machine. Requests that change something need
+  a header that no form can send, and this server's Origin. This does not exclude programs on this machine.
+- From other machines, also through a proxy, every request needs the token that was printed once: as a bearer token, or
+  in a cookie that the address with ``?token=`` sets.
+- A proxy may show the page under another name and path. Its names are given; the path is never known here, so every
+  address is relative.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 ACTION_HEADER = "x-pkmn-action"
-"""What a request that changes something must bring; browsers let only the server's own pages send it."""
+"""Header required of requests that change something; browsers let only the server's own pages send it."""
 
 COOKIE_DAYS = 30
 EVENTS = "/api/events"
-"""The one answer that has no end."""
+"""Path of the only answer that has no end."""
 MOST_BYTES = 64 * 1024
-"""Of what a request may bring; none of them needs more than an address."""
+"""Maximum body of a request; no request needs more than an address."""
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -47,13 +47,13 @@ HEADERS = {
 
 
 class Gate:
-    """What a request must bring.
+    """Check of requests.
 
     Args:
-        token: needed by every request; nothing is needed without.
-        hosts: names that this machine goes by, beside those for itself.
-        proxies: names that proxies have the page under; pages there are taken for this server's own.
-        port: of the server. Browsers send a cookie to every port of a machine, so that its name tells them apart.
+        token: required of every request; None requires none.
+        hosts: further names of this machine.
+        proxies: names under which proxies show the page; pages there count as this server's own.
+        port: port of the server. Browsers send a cookie to every port of a machine, so its name includes the port.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Gate:
             self._hosts |= own_names()
 
     def objection(self, method: str, headers: Mapping[str, str], query: str) -> Response | None:
-        """The answer to a request that brings too little; None to one that brings enough."""
+        """Return the refusal of a request; None if it is allowed."""
         host = headers.get("host", "")
         if not self._knows(host):
             return PlainTextResponse("This server does not go by that name.\n", 421)
@@ -89,21 +89,21 @@ class Gate:
         return PlainTextResponse(f"Only the page itself may do that, with the header {ACTION_HEADER}.\n", 403)
 
     def welcome(self, path: str, query: str) -> Response | None:
-        """The answer to a right token in an address: a cookie, and the address without it."""
+        """Return the answer to a valid token in an address: a cookie, and a redirect without the token."""
         values = parse_qsl(query)
         if self._token is None or not self._is_token(dict(values).get("token")):
             return None
         rest = urlencode([(name, value) for name, value in values if name != "token"])
-        target = f"./{quote(path.rpartition('/')[2])}"  # beside the address itself, so never at another server
+        target = f"./{quote(path.rpartition('/')[2])}"  # relative to the address itself, so never at another server
         answer = RedirectResponse(f"{target}?{rest}" if rest else target, 303)
-        # Without a path it is for the folder of the address: behind a proxy other servers may have the rest.
+        # Without a path the cookie is for the folder of the address: behind a proxy, other servers may have the rest.
         answer.set_cookie(
             self._cookie, self._token, max_age=COOKIE_DAYS * 86400, httponly=True, samesite="strict", path=None
         )
         return answer
 
     def _own_origin(self, origin: str | None, host: str) -> bool:
-        """Whether a page of this server asks, or a program, which says nothing of an origin."""
+        """Return whether the request is from a page of this server, or from a program, which sends no origin."""
         if origin is None:
             return True
         try:
@@ -141,7 +141,7 @@ class Gate:
 
 
 def own_names() -> set[str]:
-    """Return the names that this machine goes by in its network, as far as it knows them."""
+    """Return the known names of this machine in its network."""
     name = socket.gethostname()
     found = {name, name.partition(".")[0], f"{name}.local", socket.getfqdn()}
     with contextlib.suppress(OSError):
@@ -158,14 +158,14 @@ def _without_body(send: Send) -> Send:
 
 
 class GateMiddleware:
-    """Puts a gate before an application."""
+    """ASGI middleware that puts a gate before an application."""
 
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
         self._app = app
         self._gate = gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers for the gate, or passes the request on; sets the headers in either case."""
+        """Answer with a refusal, or pass the request on; set the headers in both cases."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         if scope["type"] != "http":
@@ -179,7 +179,7 @@ class GateMiddleware:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        if scope["method"] == "HEAD" and scope["path"] != EVENTS:  # as GET, and without what it would answer
+        if scope["method"] == "HEAD" and scope["path"] != EVENTS:  # like GET, without the body
             scope = {**scope, "method": "GET"}
             send = _without_body(send)
         query = scope["query_string"].decode("latin-1")

@@ -1,4 +1,4 @@
-"""Answers about a run's tables that serve everyone who asks the same within some seconds, asked for one at a time."""
+"""Cache of answers about a run's tables, shared by equal questions within some seconds, computed one at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 REST = 40
-"""How many times as long as an answer took it serves at least: long runs are asked about less often."""
+"""Minimum lifetime of an answer, in multiples of its computing time: slow questions are repeated less often."""
 
 MOST_KEPT_ANSWERS = 200
 
@@ -17,16 +17,16 @@ Answer = TypeVar("Answer")
 
 
 class KeptAnswers:
-    """Answers about the tables in a folder. Methods may be called from several threads; one asks while others wait."""
+    """Cache of answers about the tables in a folder. Thread-safe: one thread computes while others wait."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
         self._kept: dict[Any, tuple[float, int, Any]] = {}
-        """Until when each answer serves whatever is written, how old its table was, and the answer."""
+        """Question -> end of its minimum lifetime, time of change of its table, and the answer."""
 
     def kept(self, table: str, question: Any, fresh_s: float, ask: Callable[[], Answer]) -> Answer:
-        """The answer to a question about a table: an earlier one, while it is fresh or nothing was written since."""
+        """Return the answer to a question about a table: the kept one while it is fresh or the table is unchanged."""
         key = (table, question)
         with self._lock:
             until, written, answer = self._kept.get(key, (-1e9, -1, None))
@@ -40,7 +40,7 @@ class KeptAnswers:
             return answer  # type: ignore[no-any-return]
 
     def _written(self, table: str) -> int:
-        """When a file of the table last came or went."""
+        """Return the time at which a file of the table last came or went."""
         try:
             return (self._folder / table).stat().st_mtime_ns
         except OSError:

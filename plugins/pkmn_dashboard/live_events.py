@@ -1,7 +1,7 @@
-"""What viewers are told of a training that goes on: server-sent events with its state, latest decisions and screens.
+"""Live events of a running training for viewers: its state, latest decisions and screens.
 
-Each viewer gets the newest there is, at its own rate; the board is read and screens are encoded once for all of them.
-A viewer that is slow misses what was in between, and one that never reads is waited for by nobody.
+Each viewer gets the newest state, at its own rate; the board is read and screens are encoded once for all of them. A
+slow viewer misses states in between, and nothing waits for one that never reads.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from pkmncli.api.live import LiveStanding, LiveState, LiveTraining
 
 MOST_VIEWERS = 64
 HIGHEST_RATE = 15.0
-"""Pictures a second, at most."""
+"""Maximum pictures per second of a viewer."""
 
 HIGHEST_RATE_OF_ALL = 40.0
-"""Pictures a second over all viewers, who share it when they are many, so that a crowd costs no more than a few."""
+"""Maximum pictures per second of all viewers together, so that many cost no more than a few."""
 
 SECONDS_BETWEEN_STATES = 1.0
-"""How often a viewer without pictures is told."""
+"""Seconds between two states for a viewer without pictures."""
 
 SECONDS_WATCHED = 2 * SECONDS_BETWEEN_STATES + 1
-"""For how long the trainer is asked to tell where it stands, each time."""
+"""Seconds for which the trainer is asked to publish its state, each time."""
 
 SECONDS_TO_CATCH_UP = 0.2
-"""How long an answer waits for the trainer to tell, where nobody looked before: it does so between two steps."""
+"""Seconds to wait for a new state if nobody watched before; the trainer publishes between two steps."""
 
 
 _ACTIONS = {int(action): action.name.lower() for action in Action}
@@ -42,11 +42,11 @@ _SOURCES = {int(source): source.name.lower() for source in Source}
 
 
 class LiveEvents:
-    """The live state of one run, for any number of viewers. Used by one event loop.
+    """Live state of one run, for any number of viewers. Used by one event loop.
 
     Args:
         run: the run.
-        ended: whether the server is about to end.
+        ended: returns whether the server is about to end.
     """
 
     def __init__(self, run: WatchedRun, ended: Callable[[], bool] = lambda: False) -> None:
@@ -55,12 +55,12 @@ class LiveEvents:
         self._read_at = -math.inf
         self._state_text = "{}"
         self._pictures: list[tuple[int, bytes, str]] = []
-        """Of each environment: how often it changed, its pixels, and the same as a PNG file in base64."""
+        """For each environment: number of changes, pixels, and the same as a PNG file in base64."""
         self._rates: list[float] = []
-        """Pictures a second that each viewer wants."""
+        """Requested pictures per second of each viewer."""
 
     async def events(self, rate: float, *, pictures: bool) -> AsyncIterator[str]:
-        """The events for one viewer, until the server ends."""
+        """Yield the events for one viewer, until the server ends."""
         pictures = pictures and rate > 0
         wanted = min(rate, HIGHEST_RATE) if pictures else 0.0
         sent: dict[int, int] = {}
@@ -82,23 +82,23 @@ class LiveEvents:
             self._rates.remove(wanted)
 
     def _fair(self, rate: float) -> float:
-        """What a viewer gets of the rate that it wants."""
+        """Return the rate that a viewer gets, given its requested rate."""
         return min(rate, HIGHEST_RATE_OF_ALL / max(len(self._rates), 1))
 
     @property
     def viewers(self) -> int:
-        """How many are listening."""
+        """Number of viewers."""
         return len(self._rates)
 
     async def state(self) -> dict[str, Any]:
-        """The newest state."""
+        """Return the newest state."""
         await self._catch_up()
         self._refresh()
         content: dict[str, Any] = json.loads(self._state_text)
         return content
 
     async def _catch_up(self) -> None:
-        """Where nobody has looked for a while, what stands on the board is old: waits a moment for something newer."""
+        """Wait a moment for a newer state if nobody has watched for a while."""
         began = time.monotonic()
         training = self._run.training()
         if training is None or began - self._read_at < SECONDS_WATCHED:
@@ -114,7 +114,7 @@ class LiveEvents:
         training.watch(SECONDS_WATCHED, self._fair(max(self._rates, default=0.0)))
 
     def _refresh(self) -> None:
-        """Reads the board, if that was not done just now."""
+        """Read the board, unless it was read just now."""
         now = time.monotonic()
         if now - self._read_at < 1 / HIGHEST_RATE:
             return
@@ -164,7 +164,7 @@ class LiveEvents:
 
 
 def _decision(record: Any) -> dict[str, Any]:
-    """The latest decision of an environment, for people."""
+    """Return the latest decision of an environment in words."""
     return {
         "episode": int(record["episode"]),
         "step": int(record["step"]),
@@ -182,7 +182,7 @@ def _decision(record: Any) -> dict[str, Any]:
 
 
 def _standing(record: Any, standing: LiveStanding) -> dict[str, Any]:
-    """How far an environment's episode has got, for people."""
+    """Return the progress of an environment's episode in words."""
     return {
         "played_s": round(int(record["frames"]) / FRAMES_PER_SECOND, 1),
         "latest_milestone": standing.milestones[-1][0] if standing.milestones else None,

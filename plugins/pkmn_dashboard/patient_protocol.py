@@ -1,4 +1,4 @@
-"""The server's side of a connection, which waits for a request no longer than a limit."""
+"""Server's side of a connection, with a time limit for each request."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 SECONDS_FOR_A_REQUEST = 20.0
-"""From a connection, or an answer, to the end of the next request's headers; uvicorn itself waits without end."""
+"""Maximum seconds from a connection, or an answer, to the end of the next request's headers; uvicorn has no limit."""
 
 
 class PatientProtocol(H11Protocol):
-    """Closes connections on which no whole request comes: half-open ones would be held for ever."""
+    """Protocol that closes connections without a whole request; otherwise half-open ones would stay for ever."""
 
     seconds_for_a_request = SECONDS_FOR_A_REQUEST
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait."""
+        """Start the time limit."""
         super().connection_made(transport)
         self._waits_since = self.loop.time()
         self._look: asyncio.TimerHandle | None = self.loop.call_later(self.seconds_for_a_request, self._look_after)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Stop the time limit."""
         if self._look is not None:
             self._look.cancel()
             self._look = None
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Start the time limit of the next request."""
         self._waits_since = self.loop.time()
         super().on_response_complete()
 

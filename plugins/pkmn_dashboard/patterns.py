@@ -1,4 +1,4 @@
-"""Patterns of recorded decisions, found by the analyzer that is registered under the name `decisions`."""
+"""Patterns of recorded decisions, from the analyzer registered as `decisions`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ FRESH_S = 30.0
 
 
 class Patterns:
-    """Asks the analyzer, seldom, since it reads every decision.
+    """Source of patterns that asks the analyzer rarely, because it reads every decision.
 
     Args:
-        folder: of the run's tables.
+        folder: folder of the run's tables.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._answers = KeptAnswers(folder)
-        """Of its own: the other questions wait for no analysis."""
+        """Separate cache, so that the other questions do not wait for an analysis."""
 
     def find(self, min_frequency: int, limit: int) -> list[dict[str, Any]]:
-        """The patterns, as the analyzer describes them; the surest success first."""
+        """Return the patterns as the analyzer describes them, the surest success first."""
 
         def ask() -> list[dict[str, Any]]:
-            analyzer = open_analyzer(self._folder, threads=1)  # the training beside it needs the cores
+            analyzer = open_analyzer(self._folder, threads=1)  # the training needs the cores
             try:
                 return [dict(one) for one in analyzer.analyze_patterns(min_frequency, limit=limit)]
             finally:

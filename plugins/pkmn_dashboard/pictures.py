@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUICK = 1
-"""How hard it is compressed, of 9: more takes longer and saves little."""
+"""Compression level, 1 to 9: higher ones take longer and save little."""
 
 
 def png(screen: NDArray[np.uint8]) -> bytes:
-    """A screen, (height, width, 3) RGB or (height, bytes) packed, as a PNG file."""
+    """Return a screen, (height, width, 3) RGB or (height, bytes) packed, as a PNG file."""
     pixels: Any = screen
     if screen.ndim == 2:
         pixels = np.stack((screen >> 4, screen & 15), axis=-1).reshape(len(screen), -1) * np.uint8(17)

@@ -1,4 +1,4 @@
-"""Registers `pkmn dashboard`, and starts the page's server beside a training that asks for it."""
+"""Registration of `pkmn dashboard`, and start of the page's server with a training that asks for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_commands(register: Register) -> None:
-    """Adds ``pkmn dashboard``."""
+    """Register ``pkmn dashboard``."""
     register(
         "dashboard",
         "pkmn_dashboard.command:dashboard",
@@ -19,7 +19,7 @@ def pkmn_register_commands(register: Register) -> None:
 
 @hookimpl
 def pkmn_run_started(run: RunInfo) -> None:
-    """Starts the server, if the training is to have a page."""
+    """Start the server, if the training should have a page."""
     if run.settings[""]["web"]:
         from pkmn_dashboard.beside_training import begin  # noqa: PLC0415 - most trainings have no page
 
@@ -28,7 +28,7 @@ def pkmn_run_started(run: RunInfo) -> None:
 
 @hookimpl
 def pkmn_run_ended(run: RunInfo) -> None:
-    """Ends the server of the training."""
+    """End the server of the training."""
     if run.settings[""]["web"]:
         from pkmn_dashboard.beside_training import end  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The socket that a page is served at: the wanted port, or the next one that is free."""
+"""Listening socket of a page: at the wanted port, or the next free one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TAKEN = {errno.EADDRINUSE, errno.EACCES}
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket at ``port``, or the next free one after it.
+    """Return a listening socket at ``port``, or at the next free port after it.
 
     Raises:
         ConfigurationError: no port from there on is free, or this machine has no such address.
@@ -26,7 +26,7 @@ def listen(host: str, port: int) -> socket.socket:
     for number in range(port, min(port + TRIED_PORTS, 65536)):
         found = socket.socket(family, socket.SOCK_STREAM)
         try:
-            if sys.platform != "win32":  # there it would share the port with whoever has it
+            if sys.platform != "win32":  # there it would share the port with another program
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind((host, number))
             found.listen(128)
@@ -42,10 +42,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def checked_name(name: str) -> str:
-    """Return a host's name as a proxy may have the page under.
+    """Return a host name under which a proxy may show the page, normalised.
 
     Raises:
-        ConfigurationError: it is none; an address with a scheme or a port, say, or a pattern.
+        ConfigurationError: it is not a host name, but for example an address with a scheme or a port, or a pattern.
     """
     if not re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?", name) or len(name) > 253:
         raise ConfigurationError(f"--web-host-name {name}: is no host name: write the name alone, as page.example.org")
@@ -53,7 +53,7 @@ def checked_name(name: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine alone."""
+    """Return whether an address can be reached only from this machine."""
     if host == "localhost":
         return True
     try:
@@ -63,7 +63,7 @@ def is_loopback(host: str) -> bool:
 
 
 def address(listening: socket.socket) -> str:
-    """The address to open in a browser."""
+    """Return the address to open in a browser."""
     host, port = listening.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()

@@ -1,4 +1,4 @@
-"""Routes that read the run: what it is, what it recorded, where it stands. None of them takes a path."""
+"""Routes that read the run: its description, its records, its state. None of them takes a path."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ BeforeEnvironment = Annotated[
 
 
 def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter:
-    """The routes of one run."""
+    """Return the routes of one run."""
     router = APIRouter(tags=["run"])
     finder = PatternFinder(run.tables_folder)
 
     @router.get("/run")
     async def description() -> RunDescription:
-        """Which run it is, and the names of what its numbers stand for."""
+        """Return the identity of the run, and the names of its numbers."""
         names, training = run.read_json("names.json"), run.training()
         shape = None if training is None else training.screen_shape
         return RunDescription(
@@ -63,17 +63,17 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
 
     @router.get("/state")
     async def state() -> State:
-        """Where the training stands now."""
+        """Return the present state of the training."""
         return State(**await events.state())
 
     @router.get("/summary")
     def summary() -> dict[str, object]:
-        """The run's summary, as of its latest checkpoint or its end."""
+        """Return the run's summary, as of its latest checkpoint or its end."""
         return dict(run.read_json("summary.json"))
 
     @router.get("/metric-names")
     def metric_names() -> list[Metric]:
-        """The run's metrics, with their latest values."""
+        """Return the run's metrics, with their latest values."""
         return [Metric(**row) for row in tables.metric_names()]
 
     @router.get("/metrics")
@@ -81,20 +81,20 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
         name: Annotated[list[str], Query(min_length=1, max_length=MOST_NAMES, description="names of metrics")],
         points: Annotated[int, Query(ge=2, le=2000, description="most points of each")] = 400,
     ) -> dict[str, Series]:
-        """Metrics over the steps of the run."""
+        """Return metrics over the steps of the run."""
         found = tables.metrics(sorted(set(name)), points)
         return {one: Series.model_validate(series) for one, series in found.items()}
 
     @router.get("/milestones")
     def milestones() -> list[Milestone]:
-        """The game's milestones, with splits."""
+        """Return the game's milestones, with splits."""
         order = [str(name) for name in run.read_json("names.json").get("milestones", [])]
         running = _running_milestones(run)
         return [Milestone(**row, **running.get(row["name"], {})) for row in tables.milestones(order)]
 
     @router.get("/episodes")
     def episodes(limit: Limit = 50) -> list[Episode]:
-        """The latest episodes, newest first."""
+        """Return the latest episodes, newest first."""
         return [Episode(**row) for row in tables.episodes(limit)]
 
     @router.get("/decisions")
@@ -104,7 +104,7 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
         before_environment: BeforeEnvironment = 0,
         limit: Limit = 50,
     ) -> list[RecordedDecision]:
-        """The latest decisions, newest first."""
+        """Return the latest decisions, newest first."""
         wanted = None if source is None else int(source)
         return [
             RecordedDecision(**row) for row in tables.decisions(wanted, limit, cursor_of(before, before_environment))
@@ -112,12 +112,12 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
 
     @router.get("/maps")
     def maps() -> list[VisitedMap]:
-        """The maps that were visited, the one with the most steps first."""
+        """Return the visited maps, the one with the most steps first."""
         return [VisitedMap(**row) for row in tables.maps()]
 
     @router.get("/maps/{map_id}/visits")
     def visits(map_id: Annotated[int, Path(ge=0, le=2**32 - 1)]) -> list[VisitedTile]:
-        """The tiles of a map that were visited."""
+        """Return the visited tiles of a map."""
         return [VisitedTile(**row) for row in tables.visits(map_id)]
 
     @router.get("/advice")
@@ -126,7 +126,7 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
         before_environment: BeforeEnvironment = 0,
         limit: Annotated[int, Query(ge=1, le=50)] = 10,
     ) -> Transcript:
-        """What the language model was asked and answered, newest first."""
+        """Return the questions to the language model and its answers, newest first."""
         costs = tables.metrics(["llm/cost_usd"], 2000)["llm/cost_usd"]["values"]
         total = run.read_json("summary.json").get("llm", {}).get("cost_usd")
         return Transcript(
@@ -140,14 +140,14 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
         min_frequency: Annotated[int, Query(ge=1, le=10**9, description="least number of times")] = 20,
         limit: Limit = 25,
     ) -> Patterns:
-        """Which actions paid off in which situations."""
+        """Return the actions that paid off, by situation."""
         return Patterns(patterns=finder.find(min_frequency, limit))
 
     return router
 
 
 def _running_milestones(run: WatchedRun) -> dict[str, dict[str, Any]]:
-    """When the running episode that has got furthest reached each milestone."""
+    """Return the step and time at which the furthest running episode reached each milestone."""
     training = run.training()
     standings = [] if training is None else training.standings()
     furthest = max(standings, key=lambda one: len(one.milestones), default=LiveStanding())
@@ -158,5 +158,5 @@ def _running_milestones(run: WatchedRun) -> dict[str, dict[str, Any]]:
 
 
 def cursor_of(step: int | None, environment: int) -> Cursor | None:
-    """What rows must come before, as a request says it."""
+    """Return the place before which rows are wanted, from a request's parameters; None for the newest rows."""
     return None if step is None else (step, environment)

@@ -1,6 +1,6 @@
-"""The process that serves a training's page: `python -m pkmn_dashboard.server_process FOLDER DESCRIPTOR [NAME ...]`.
+"""Process that serves a training's page: `python -m pkmn_dashboard.server_process FOLDER DESCRIPTOR [NAME ...]`.
 
-The names are those that proxies have it under; with them, the environment holds its token.
+The names are those under which proxies show it; with them, the environment holds its token.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TOKEN_VARIABLE = "PKMN_DASHBOARD_TOKEN"
 
 
 def main() -> None:
-    """Serves until the pipe at standard input ends, which it does with the trainer's process."""
+    """Serve until the pipe at standard input ends, which it does with the trainer's process."""
     folder, descriptor, proxies = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     give_way()
     from pkmn_dashboard.gate import Gate  # noqa: PLC0415 - a second of work, which is not urgent either

@@ -1,4 +1,4 @@
-"""Serves the page of one run at a listening socket, until told to end."""
+"""Server of one run's page at a listening socket."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SECONDS_FOR_OPEN_ANSWERS = 2
 
 
 class PageServer:
-    """The server of one run's page.
+    """Server of one run's page.
 
     Args:
         folder: the run's folder.
-        listening: the socket.
-        gate: whom it answers.
-        may_control: whether a viewer may pause the training, stop it and so on.
+        listening: the listening socket.
+        gate: check of its requests.
+        may_control: true if viewers may pause the training, stop it and so on.
     """
 
     def __init__(self, folder: Path, listening: socket.socket, gate: Gate, *, may_control: bool = True) -> None:
@@ -47,12 +47,12 @@ class PageServer:
         self._server = uvicorn.Server(config)
 
     def run(self) -> None:
-        """Serves until :meth:`end`, Ctrl-C or SIGTERM."""
+        """Serve until :meth:`end`, Ctrl-C or SIGTERM."""
         try:
             self._server.run(sockets=[self._listening])
         finally:
             self._tables.close()
 
     def end(self) -> None:
-        """Has it end soon. May be called from another thread."""
+        """Request the server's end. May be called from another thread."""
         self._server.should_exit = True

@@ -1,6 +1,6 @@
-"""Questions about a run's tables, answered through DuckDB from what its store has on disk, also while it trains.
+"""Questions about a run's tables, answered by DuckDB from the store's files, also during the training.
 
-One question at a time and on one thread, so that a training beside it keeps its cores.
+One question at a time and on one thread, so that the training keeps its cores.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from pkmncli.errors import RunError
 
 MEMORY_LIMIT = "1GB"
 FRESH_S = 2.0
-"""How long an answer serves others who ask the same."""
+"""Seconds for which an answer is kept for equal questions."""
 
 HEAVY_FRESH_S = 15.0
-"""The same for questions that read every decision."""
+"""Seconds for which answers to questions that read every decision are kept."""
 
 FRAMES_PER_SECOND = 4194304 / 70224
-"""Of the console: clock cycles over cycles a frame."""
+"""Frames per second of the console: clock cycles per second over cycles per frame."""
 
 Cursor = tuple[int, int]
-"""A step of the run and an environment. Rows are ordered by both, since answers to several may share a step."""
+"""Step of the run and environment. Rows are ordered by both, because several may share a step."""
 
 
 _THE_END: Cursor = (2**63 - 1, 0)
 
 
 class Tables:
-    """The tables in a folder. Methods may be called from several threads."""
+    """Tables in a folder. Methods may be called from several threads."""
 
     def __init__(self, folder: Path) -> None:
         self._store = open_tables(folder)
         self._kept = KeptAnswers(folder).kept
         self.aside = Path(tempfile.mkdtemp(prefix="pkmn-duckdb-"))
-        """Where DuckDB puts what does not fit into memory."""
+        """Temporary folder of DuckDB for data beyond its memory."""
         self._remove_aside = weakref.finalize(self, shutil.rmtree, self.aside, ignore_errors=True)
         config: dict[str, Any] = {
             "threads": 1,
@@ -55,13 +55,13 @@ class Tables:
         self._connection = duckdb.connect(":memory:", config=config)
 
     def close(self) -> None:
-        """Breaks off what is asked just now, and removes what DuckDB put aside."""
+        """Interrupt the running question, and remove DuckDB's temporary files."""
         self._connection.interrupt()
         self._store.close()
         self._remove_aside()
 
     def _rows(self, table: str, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """Rows of a query over ``rows``, the table; none where it has no file yet."""
+        """Return the rows of a query over ``rows``, the table; empty if it has no file yet."""
         source = getattr(self._store, "source", None)
         if source is None:
             raise RunError(f"the store {type(self._store).__name__} of this run can't be asked: it has no source()")
@@ -71,20 +71,20 @@ class Tables:
                 names = [column[0] for column in cursor.description or ()]
                 return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
             except duckdb.IOException:
-                if attempt == 2:  # a run that goes on sets files aside, but not for ever
+                if attempt == 2:  # a resuming run moves files, but not for ever
                     raise
         raise AssertionError("unreachable")
 
     # Metrics -----------------------------------------------------------------------------------------------------
 
     def metric_names(self) -> list[dict[str, Any]]:
-        """Each metric with its count, and its latest value."""
+        """Return each metric with its count and its latest value."""
         sql = """SELECT name, count(*) AS count, arg_max(value, (global_step, time)) AS latest FROM rows
                  WHERE isfinite(value) GROUP BY name ORDER BY name"""
         return self._kept("metrics", "names", FRESH_S, lambda: self._rows("metrics", sql))
 
     def metrics(self, names: Sequence[str], points: int) -> dict[str, dict[str, list[float]]]:
-        """Series of metrics by name: steps and values, at most ``points`` of each: neighbours are averaged."""
+        """Return series of metrics by name: steps and values, at most ``points`` of each; neighbours are averaged."""
         sql = """
             , chosen AS (SELECT * FROM rows WHERE list_contains(?, name) AND isfinite(value)),
             reach AS (SELECT min(global_step) AS low, max(global_step) - min(global_step) + 1 AS width FROM chosen)
@@ -103,7 +103,7 @@ class Tables:
         return self._kept("metrics", (tuple(names), points), FRESH_S, ask)
 
     def milestones(self, order: Sequence[str]) -> list[dict[str, Any]]:
-        """The milestones in order: in how many episodes each was reached, its soonest and latest split."""
+        """Return the milestones in order: number of episodes that reached each, its fastest and latest split."""
         sql = """
             SELECT split_part(name, '/', 2) AS name,
                 count(*) FILTER (name LIKE '%/step') AS episodes,
@@ -145,7 +145,7 @@ class Tables:
     # Episodes and decisions --------------------------------------------------------------------------------------
 
     def episodes(self, limit: int) -> list[dict[str, Any]]:
-        """The latest episodes, newest first."""
+        """Return the latest episodes, newest first."""
         sql = """SELECT environment, episode, last_step, steps, total_reward, outcome, llm_share, milestones FROM rows
                  WHERE purpose = 'train' ORDER BY last_step DESC, environment LIMIT ?"""
 
@@ -156,7 +156,7 @@ class Tables:
         return self._kept("episodes", limit, FRESH_S, ask)
 
     def decisions(self, source: int | None, limit: int, before: Cursor | None) -> list[dict[str, Any]]:
-        """The latest decisions, newest first: of one source, before one row, where that is said."""
+        """Return the latest decisions, newest first; of one source and before one row, if given."""
         sql = """SELECT global_step, environment, episode, step, action, source, confidence, reward, map_id, x, y,
                     phase, reason, model
                  FROM rows WHERE (? IS NULL OR source = ?)
@@ -167,13 +167,13 @@ class Tables:
         return self._kept("decisions", tuple(parameters), FRESH_S, lambda: self._rows("decisions", sql, parameters))
 
     def maps(self) -> list[dict[str, Any]]:
-        """The maps that were visited: steps spent on each, and how many tiles of it were."""
+        """Return the visited maps, with the steps spent on each and the number of its visited tiles."""
         sql = """SELECT map_id, count(*) AS steps, count(DISTINCT (x, y)) AS tiles FROM rows
                  GROUP BY map_id ORDER BY steps DESC"""
         return self._kept("decisions", "maps", HEAVY_FRESH_S, lambda: self._rows("decisions", sql))
 
     def visits(self, map_id: int) -> list[dict[str, Any]]:
-        """The tiles of a map that were visited, and the steps decided on each."""
+        """Return the visited tiles of a map, and the steps decided on each."""
         sql = "SELECT x, y, count(*) AS steps FROM rows WHERE map_id = ? GROUP BY x, y ORDER BY steps DESC, y, x"
         return self._kept(
             "decisions", ("visits", map_id), HEAVY_FRESH_S, lambda: self._rows("decisions", sql, [map_id])
@@ -182,7 +182,7 @@ class Tables:
     # The language model ------------------------------------------------------------------------------------------
 
     def advice(self, limit: int, before: Cursor | None) -> list[dict[str, Any]]:
-        """The latest answers of the language model, newest first."""
+        """Return the latest answers of the language model, newest first."""
         sql = """SELECT global_step, asked_at, environment, event, followed, reading, problem, advice, model, cached,
                     prompt, reply, prompt_tokens, completion_tokens, latency_s
                  FROM rows WHERE global_step < ? OR (global_step = ? AND environment < ?)
@@ -196,7 +196,7 @@ class Tables:
         return self._kept("advice", (limit, before), FRESH_S, ask)
 
     def advice_totals(self) -> dict[str, Any]:
-        """Tokens and answers of the language model over the whole run."""
+        """Return tokens and answers of the language model over the whole run."""
         sql = """SELECT count(*) AS answers, coalesce(sum(prompt_tokens), 0)::BIGINT AS prompt_tokens,
                     coalesce(sum(completion_tokens), 0)::BIGINT AS completion_tokens FROM rows"""
 

@@ -1,4 +1,4 @@
-"""How much of the processor the page's server claims: what a training beside it leaves over."""
+"""Priority of the page's server: below that of the training."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import contextlib
 import os
 
 LEAST_URGENT = 15
-"""Niceness: where there are too few cores, the training goes first."""
+"""Niceness of the server: with too few cores, the training comes first."""
 
 
 def give_way() -> None:
-    """Lets every other process of this machine go first, where the system has that."""
+    """Give this process a low priority, if the system supports it."""
     if hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(LEAST_URGENT)

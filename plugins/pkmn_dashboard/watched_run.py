@@ -1,4 +1,4 @@
-"""The run that a page shows: its folder, and the training that goes on in it, here or in another process."""
+"""Run that a page shows: its folder, and its training in this or another process."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SECONDS_BETWEEN_CHECKS = 1.0
 
 
 class WatchedRun:
-    """One run. What it says is read anew when it may have changed.
+    """Run whose files are read again when they may have changed.
 
     Args:
         folder: the run's folder.
-        may_control: whether viewers may change the course of its training.
+        may_control: true if viewers may control its training.
     """
 
     def __init__(self, folder: Path, *, may_control: bool = True) -> None:
@@ -34,7 +34,7 @@ class WatchedRun:
         self._settings: dict[str, dict[str, Any]] = {}
 
     def training(self) -> LiveTraining | None:
-        """The training that goes on in the run; None where none does."""
+        """Return the running training; None if there is none."""
         now = time.monotonic()
         if now - self._checked >= SECONDS_BETWEEN_CHECKS:
             self._checked = now
@@ -50,20 +50,20 @@ class WatchedRun:
         return self._live
 
     def settings(self) -> dict[str, dict[str, Any]]:
-        """The settings of its ``config.toml`` by section; the trainer's own under an empty name."""
-        # it may be in the course of being replaced: then what it said before will do
+        """Return the settings of its ``config.toml`` by section; the core's under an empty name."""
+        # it may just be replaced: then the earlier content is used
         with contextlib.suppress(PkmnError):
             self._settings = {name: dict(values) for name, values in find_run(self.folder).settings.items()}
         return self._settings
 
     @property
     def tables_folder(self) -> Path:
-        """Where its decisions, episodes and metrics stand."""
+        """Return the folder of its decisions, episodes and metrics."""
         elsewhere = self.settings().get("", {}).get("decision_db_path")
         return Path(elsewhere) if elsewhere else self.folder
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """What a file of the run says; nothing where it is missing or damaged."""
+        """Return the content of a JSON file of the run; empty if it is missing or damaged."""
         try:
             path = self.folder / name
             content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}  # a pipe never ends

@@ -11,12 +11,12 @@ from typing import Any
 
 from pkmn_decisions.analysis.conditions import parse_filter
 from pkmn_decisions.analysis.findings import Analysis
-from pkmn_decisions.analysis.game_states import state_variables
 from pkmn_decisions.analysis.patterns import PatternQuestion
 from pkmn_decisions.analysis.recent_decisions import recent_decisions
 from pkmn_decisions.analysis.situations import DEFAULT_DIMENSIONS
 from pkmn_decisions.report.sections import Show, values
 from pkmn_decisions.store.files import SUPERSEDED
+from pkmn_decisions.store.game_states import state_variables
 from pkmn_decisions.store.index import INDEX_FILE
 from pkmn_decisions.store.recording_by_hand import RecordingByHand, check_figures
 from pkmn_decisions.store.sqlite_history import import_history, is_sqlite

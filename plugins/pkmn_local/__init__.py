@@ -1,1 +1,1 @@
-"""Language models in this process: llama.cpp over a model file, without any server."""
+"""Backend for language models in this process: llama.cpp with a model file, without a server."""

@@ -1,4 +1,4 @@
-"""A language model from a GGUF file, run by llama.cpp in this process, its replies held to the schema by a grammar."""
+"""Language model from a GGUF file, run by llama.cpp in this process. A grammar makes its replies follow the schema."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _LONGEST_END_S = 30.0
 
 
 class LocalBackend:
-    """Asks a model in this process, one question at a time.
+    """Backend that asks a model in this process, one question at a time.
 
     Args:
-        settings: which file and how.
-        model: a GGUF file, or the name of a model that was fetched; without one what is installed.
+        settings: file and options.
+        model: a GGUF file, or the name of a downloaded model; an installed one if empty.
     """
 
     sees = False
@@ -41,7 +41,7 @@ class LocalBackend:
         self._closed = threading.Event()
 
     def check(self) -> str:
-        """Loads the model."""
+        """Load the model."""
         path = find_model(self._asked_for, self._settings.model_path)
         self.model = path.stem
         began = time.perf_counter()
@@ -50,7 +50,7 @@ class LocalBackend:
         return f"Advice: {self.model} from {path}, loaded in {time.perf_counter() - began:.1f} s."
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """Waits for its turn, asks, and is back when the time is up: the model breaks off at its next token."""
+        """Wait for its turn and ask. When the time is up, the model stops at its next token."""
         began = time.perf_counter()
         ends_at = time.monotonic() + request.timeout_s
         if self._closed.is_set() or not self._busy.acquire(timeout=request.timeout_s):
@@ -66,17 +66,17 @@ class LocalBackend:
 
         try:
             return call_within(work, ends_at - time.monotonic())
-        except TimeoutError as error:  # a long prompt is read in one go, which nothing interrupts
+        except TimeoutError as error:  # reading a long prompt cannot be interrupted
             raise _late(request) from error
 
     def models(self) -> list[str]:
-        """The model files that are here."""
+        """Return the installed model files."""
         return [path.stem for path in installed()]
 
     def close(self) -> None:
-        """Ends what is under way at its next token, and lets go of the model.
+        """End an open question at its next token, and release the model.
 
-        That token is waited for: a process that ends while llama.cpp calls back into it would crash.
+        This waits for that token: a process that ends while llama.cpp calls back into it would crash.
         """
         self._closed.set()
         if self._busy.acquire(timeout=_LONGEST_END_S):
@@ -98,7 +98,7 @@ class LocalBackend:
         params.warmup = False
         try:
             self._server = xllamacpp.Server(params)
-        except Exception as error:  # whatever llama.cpp makes of a file that is none
+        except Exception as error:  # any error of llama.cpp for a file that is not a model
             raise LLMConnectionError(f"{path} can't be loaded by llama.cpp: is it a whole GGUF file?") from error
 
     def _ask(self, request: LLMRequest, began: float, ends_at: float) -> LLMReply:
@@ -117,7 +117,7 @@ class LocalBackend:
         late = False
 
         def take(chunk: dict[str, Any]) -> bool:
-            """Takes a piece of the reply; true breaks off."""
+            """Take a part of the reply. Return True to stop."""
             nonlocal late, ending
             if "error" in chunk:
                 problem.append(chunk["error"])

@@ -1,4 +1,4 @@
-"""`pkmn models`: fetches and lists model files."""
+"""Command `pkmn models`: download and list model files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pull(
 
 @models.command("list")
 def list_models() -> None:
-    """List the model files that are here, and those that can be fetched."""
+    """List the installed model files, and those that can be downloaded."""
     here = installed()
     for path in here:
         typer.echo(f"{path.stem:36} {path.stat().st_size / 1e6:6.0f} MB  {path}")

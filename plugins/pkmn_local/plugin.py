@@ -1,4 +1,4 @@
-"""Registers the backend for model files, and the command that fetches some."""
+"""Registration of the backend for model files, and of the command that downloads some."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_llm_backends(register: Register) -> None:
-    """llama.cpp in process."""
+    """Register ``local``."""
     register(
         "local",
         "pkmn_local.backend:LocalBackend",
@@ -20,5 +20,5 @@ def pkmn_register_llm_backends(register: Register) -> None:
 
 @hookimpl
 def pkmn_register_commands(register: Register) -> None:
-    """Fetching models."""
+    """Register ``pkmn models``."""
     register("models", "pkmn_local.command:models", help="Fetch and list model files for --llm local.")

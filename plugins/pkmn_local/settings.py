@@ -13,7 +13,7 @@ def _absolute(path: Path) -> Path:
 
 
 class LocalSettings(BaseModel):
-    """Which file, and how it is run."""
+    """Settings of a model in this process: its file and its options."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,1 +1,1 @@
-"""Language models of an Ollama server."""
+"""Backend for language models of an Ollama server."""

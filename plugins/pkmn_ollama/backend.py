@@ -1,4 +1,4 @@
-"""A language model of an Ollama server, through the official client."""
+"""Language model of an Ollama server, through the official client."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from pkmncli.llm.transport import (
 HOST = "OLLAMA_HOST"
 KEY = "OLLAMA_API_KEY"
 
-with without_environment(HOST, KEY):  # it makes a client as it is imported, which fails over what is odd there
+with without_environment(HOST, KEY):  # the import makes a client, which fails on invalid values there
     import ollama
 
 CHECK_TIMEOUT_S = 15.0
@@ -54,17 +54,17 @@ _OPTIONS = {
     "num_ctx": r"\bnum_ctx\b",
     "seed": r"\bseed\b",
 }
-"""Options that some models refuse, and the words by which they are complained of."""
+"""Options that some models refuse, and the words of that error."""
 
 T = TypeVar("T")
 
 
 class OllamaBackend:
-    """Asks an Ollama server.
+    """Backend that asks an Ollama server.
 
     Args:
-        settings: where and how.
-        model: the model; without one an installed one is taken.
+        settings: address and options.
+        model: the model's name; an installed one if empty.
     """
 
     def __init__(self, settings: OllamaSettings | None, model: str | None) -> None:
@@ -83,8 +83,8 @@ class OllamaBackend:
         return f"Ollama at {where_is(self._host, HOST)}{self._via}"
 
     def check(self) -> str:
-        """Lists the installed models, and settles which one is asked."""
-        _ = self._client  # what is wrong with the way there, or with a key, is told by itself
+        """List the installed models, and choose the model."""
+        _ = self._client  # errors of the address or the key have their own messages
         try:
             known = self._list()
         except LLMFailure as failure:
@@ -115,7 +115,7 @@ class OllamaBackend:
         return f"Advice: {self.model} on {self._where}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """Asks with the schema as the reply's format."""
+        """Ask, with the schema as the reply's format."""
         return self._refusals.complete(self._where, request, self._ask, self.tell)
 
     def _ask(self, request: LLMRequest, refused: Collection[str]) -> LLMReply:
@@ -136,7 +136,7 @@ class OllamaBackend:
         )
 
     def _fields(self, request: LLMRequest, refused: Collection[str]) -> dict[str, Any]:
-        """Return the request's body. The client's own method for it takes no further fields."""
+        """Return the request's body. The client's own method takes no further fields."""
         settings = self._settings
         message: dict[str, Any] = {"role": "user", "content": request.prompt}
         if request.images and self.sees:
@@ -161,7 +161,7 @@ class OllamaBackend:
         }
 
     def models(self) -> list[str]:
-        """The installed models."""
+        """Return the installed models."""
         _ = self._client
         try:
             return self._list() or []
@@ -169,7 +169,7 @@ class OllamaBackend:
             raise with_advice(failure, _START) from failure
 
     def close(self) -> None:
-        """Lets go of the connections."""
+        """Close the connections."""
         with self._lock:
             if self._made is not None:
                 self._made.close()  # type: ignore[no-untyped-call]
@@ -179,9 +179,9 @@ class OllamaBackend:
         return names_in(listing)
 
     def _talents(self, model: str) -> list[str] | None:
-        """Return what a model can do, empty where the server doesn't say; None for a model that it does not have.
+        """Return the capabilities of a model, empty if the server does not say; None if it does not have the model.
 
-        A server knows models that it doesn't list where it passes questions on.
+        A server that passes questions on knows models that it does not list.
         """
         try:
             shown = self._guarded(ollama.ShowResponse, "POST", "/api/show", CHECK_TIMEOUT_S, json={"model": model})
@@ -198,7 +198,7 @@ class OllamaBackend:
                 check_address(address, f"The setting host (or {HOST}) is no address: write http://HOST:PORT")
                 route = route_to(address, httpx, proxy=self._settings.proxy)
                 headers = {**({"authorization": f"Bearer {key}"} if key else {}), **self._settings.headers}
-                with without_environment(KEY):  # of which blanks were taken away
+                with without_environment(KEY):  # blanks were removed from it
                     client = ollama.Client(host=self._host, headers=headers, **route.options)
                 bound_client(client._client, httpx)
                 self._made, self._via = client, route.via
@@ -207,10 +207,10 @@ class OllamaBackend:
             return self._made
 
     def _guarded(self, kind: type[T], method: str, path: str, timeout_s: float, **content: Any) -> T:
-        """Send a request that has its own time, which the client's public methods can't be given.
+        """Send a request with its own time limit, which the client's public methods do not take.
 
         Raises:
-            LLMFailure: for whatever went wrong.
+            LLMFailure: for every error.
         """
         try:
             client = self._client
@@ -221,7 +221,7 @@ class OllamaBackend:
             reply: T = client._request(kind, method, path, timeout=timeout_s, **content)
             return reply
         except ollama.ResponseError as error:
-            # The client keeps the status' headers only in what it turned into its own error.
+            # The client keeps the headers of the status only in its own error.
             response = getattr(error.__context__, "response", None)
             headers = {} if response is None else response.headers
             raise failure_of_status(error.status_code, str(error.error), headers, where) from error
@@ -233,7 +233,7 @@ class OllamaBackend:
             raise LLMFailure(LLMFault.UNREACHABLE, f"{where} broke off its answer") from error
         except (ConnectionError, httpx.TransportError, UnicodeEncodeError) as error:
             raise unreachable(where, error) from error
-        except ValidationError as error:  # of the body, which may speak of an error
+        except ValidationError as error:  # of the body, which may contain an error
             body = error.errors(include_url=False)[0]["input"]
             raise failure_inside(where, body if isinstance(body, dict) else {}, "answered what is no reply") from error
         except (httpx.HTTPError, ValueError, TypeError, AttributeError, RuntimeError) as error:

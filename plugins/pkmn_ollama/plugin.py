@@ -1,4 +1,4 @@
-"""Registers the backend for Ollama."""
+"""Registration of the backend for Ollama."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_llm_backends(register: Register) -> None:
-    """Models at home."""
+    """Register ``ollama``."""
     register(
         "ollama",
         "pkmn_ollama.backend:OllamaBackend",

@@ -10,7 +10,7 @@ from pkmncli.llm.transport import ServiceAddress, ServiceSettings
 
 
 class OllamaSettings(ServiceSettings):
-    """Where the server is, and how its models are used."""
+    """Settings of an Ollama server: its address and the options of its models."""
 
     serves: ClassVar[tuple[str, ...]] = ("llama", "gpt-oss", "qwen", "mistral", "gemma", "phi", "smollm", "deepseek")
 

@@ -1,1 +1,1 @@
-"""Language models behind OpenAI's interface: OpenAI itself, and every server that speaks like it."""
+"""Backend for language models with OpenAI's interface: OpenAI itself, and compatible servers."""

@@ -1,4 +1,4 @@
-"""A language model behind OpenAI's chat interface, through the official client."""
+"""Language model with OpenAI's chat interface, through the official client."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ _OPTIONS = {
     "seed": r"\bseed\b",
     "response_format": r"response_format|json_schema|grammar",
 }
-"""Options that some models refuse, and the words by which they are complained of."""
+"""Options that some models refuse, and the words of that error."""
 
 
 class OpenAIBackend:
-    """Asks a service with OpenAI's interface.
+    """Backend that asks a service with OpenAI's interface.
 
     Args:
-        settings: where and how.
-        model: the model; without one the settings' default, or the first that the service lists.
+        settings: address and options.
+        model: the model's name; if empty, the settings' default, or the first that the service lists.
     """
 
     def __init__(self, settings: OpenAISettings | None, model: str | None) -> None:
@@ -78,11 +78,11 @@ class OpenAIBackend:
     # The contract ------------------------------------------------------------------------------------------------
 
     def check(self) -> str:
-        """Lists the models, and settles which one is asked."""
+        """List the models, and choose the model."""
         self._check_address()
         if not self._key:
             raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
-        _ = self._client  # what is wrong with the way there, or with a key, is told by itself
+        _ = self._client  # errors of the address or the key have their own messages
         try:
             known = self._list(CHECK_TIMEOUT_S)
         except LLMFailure as failure:
@@ -93,8 +93,8 @@ class OpenAIBackend:
         return line if known else f"{line} {UNLISTED}"
 
     def _settle(self, known: list[str]) -> str:
-        """Settle on a model, given those that are listed."""
-        # The default is OpenAI's own: another service is asked for what it has.
+        """Return the model to ask, given the listed ones."""
+        # The default is a model of OpenAI: another service is asked for its list.
         if not self.model or (self._url and known and not self._chosen and not is_listed(self.model, known)):
             found = first_to_talk_to(known)
             if found is None:
@@ -106,11 +106,11 @@ class OpenAIBackend:
         return f"Advice: {self.model} at {self._where}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """Asks, and asks once more for each thing that the model turns out to refuse."""
+        """Ask, and ask once more for each option that the model refuses."""
         return self._refusals.complete(self._where, request, self._ask, self.tell)
 
     def models(self) -> list[str]:
-        """The models that the service lists."""
+        """Return the models that the service lists."""
         _ = self._client
         try:
             return self._list(CHECK_TIMEOUT_S) or []
@@ -118,13 +118,13 @@ class OpenAIBackend:
             raise with_advice(failure, self._advice(failure.fault)) from failure
 
     def close(self) -> None:
-        """Closes the connections; what is under way ends with a fault."""
+        """Close the connections; open requests end with a fault."""
         if self._made is not None:
             self._made.close()
 
     @property
     def prices(self) -> Mapping[str, Price]:
-        """OpenAI's own; what another service takes for the same names is its own affair."""
+        """OpenAI's list prices; empty for another service, which may charge others for the same names."""
         return OPENAI_PRICES if where_is(self._url or OPENAI, "") == "api.openai.com" else {}
 
     # Parts ---------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class OpenAIBackend:
 
     @property
     def _key(self) -> str:
-        """The key; servers at home take any, so that none has to be set for them."""
+        """Return the key. Local servers take any, so none has to be set for them."""
         key = key_from(KEY)
         at_home = is_this_machine(urlsplit(self._url).hostname or "")
         return key or ("none" if at_home or self._settings.carries_key else "")

@@ -1,4 +1,4 @@
-"""Registers the backend for OpenAI's interface, and the preset for vLLM."""
+"""Registration of the backend for OpenAI's interface, and of its variant for vLLM."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_llm_backends(register: Register) -> None:
-    """One backend, under two names."""
+    """Register one backend under two names, ``openai`` and ``vllm``."""
     register(
         "openai",
         "pkmn_openai.backend:OpenAIBackend",

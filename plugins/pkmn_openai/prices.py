@@ -1,4 +1,4 @@
-"""OpenAI's list prices, for budgets in dollars. They change: the setting ``llm_prices`` goes before them."""
+"""OpenAI's list prices, for budgets in dollars. They change: the setting ``llm_prices`` takes precedence."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ OPENAI_PRICES: Mapping[str, Price] = {
     "gpt-4": Price(30.00, 60.00),
     "gpt-3.5-turbo": Price(0.50, 1.50),
 }
-"""By the beginnings of models' names."""
+"""Prices by the beginnings of models' names."""

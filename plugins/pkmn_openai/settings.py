@@ -10,10 +10,10 @@ from pkmncli.llm.transport import ServiceAddress, ServiceSettings
 
 
 class OpenAISettings(ServiceSettings):
-    """Where the service is, and what it understands."""
+    """Settings of a service with OpenAI's interface: its address and its options."""
 
     serves: ClassVar[tuple[str, ...]] = ("gpt-", "chatgpt-", "o1", "o3", "o4")
-    """Beginnings of the names of models that are asked here when no backend is chosen."""
+    """Beginnings of names of models for which this backend is chosen automatically."""
 
     base_url: ServiceAddress | None = Field(
         default=None, description="Address of the interface, up to /v1. [default: OPENAI_BASE_URL, then OpenAI]"
@@ -26,7 +26,7 @@ class OpenAISettings(ServiceSettings):
 
 
 class VLLMSettings(OpenAISettings):
-    """A vLLM server."""
+    """Settings of a vLLM server."""
 
     serves: ClassVar[tuple[str, ...]] = ()
 

@@ -1,4 +1,4 @@
-"""The schema of a reply as OpenAI's strict mode takes it: every property required, nothing further, few keywords."""
+"""Schema of a reply for OpenAI's strict mode: every property required, no further ones, few keywords."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ REFUSED = frozenset(
         *("default", "allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
     }
 )
-"""Keywords that strict mode refuses, or refuses with some models. What they hold, the reading of replies checks."""
+"""Keywords that strict mode refuses, or refuses with some models. Reading a reply checks their rules."""
 
 _OF_SCHEMAS = ("properties", "$defs")
 _LISTS_OF_SCHEMAS = ("anyOf", "prefixItems")
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy for strict mode. What was optional becomes required and may be null."""
+    """Return a copy for strict mode. Optional properties become required and may be null."""
     strict: dict[str, Any] = {}
     for keyword, value in schema.items():
         if keyword in REFUSED:

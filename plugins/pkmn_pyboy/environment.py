@@ -12,29 +12,23 @@ from numpy.typing import NDArray
 from pkmn_pyboy.emulation.buttons import BUTTONS
 from pkmn_pyboy.emulation.settings import settings_from
 from pkmn_pyboy.environments.emulated import EmulatedEnvironment
-from pkmn_pyboy.environments.mask_rules import rules_without
-from pkmn_pyboy.environments.masks import MaskTable
 from pkmn_pyboy.environments.observation import write_state_variables
-from pkmn_pyboy.environments.seen_tiles import SeenTiles
 from pkmn_pyboy.environments.starts import base_start, continued_start, floor_ahead, vary_start
 from pkmn_pyboy.environments.step_record import facts_of
+from pkmn_pyboy.game import Game
 from pkmn_pyboy.goal_view.guide import Guide
 from pkmn_pyboy.goal_view.view import GOAL, LOCAL_MAP, GoalView
+from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.profile.selection import select_game
 from pkmn_pyboy.rewards.composition import RewardSum
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.details import Details
-from pkmn_pyboy.state.details_reader import DetailsReader
-from pkmn_pyboy.state.game_state import PHASE_NAMES, SITUATIONS, GameState, Phase
-from pkmn_pyboy.state.name_tables import names_with_image
-from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.state.game_state import PHASE_NAMES, PHASE_ROLES, SITUATIONS, GameState, Phase
 from pkmn_pyboy.story.model import MilestoneTracker
-from pkmn_pyboy.story.progress_clock import ProgressClock
 from pkmn_pyboy.words.analysis import GameStateAnalysis
 from pkmn_pyboy.words.changes import Snapshot
-from pkmn_pyboy.words.context import analyse, describe, splits, status_line, take_snapshot
+from pkmn_pyboy.words.context import analyse, describe, status_line, take_snapshot
 from pkmn_pyboy.words.text_map import TextMap
-from pkmn_pyboy.world.cartridge import Cartridge
 from pkmncli.api import Action, Context, Facts, MilestoneSplit
 from pkmncli.errors import EmulatorError, EnvironmentSetupError
 
@@ -49,7 +43,7 @@ class PokemonEnvironment(EmulatedEnvironment):
     it. So every pressed action was allowed.
 
     Besides Gymnasium's methods: :meth:`advance` and :meth:`write_observation` make a step without new arrays;
-    ``state``, ``mask``, ``profile``, ``emulator`` and ``milestones`` are for pilots.
+    :attr:`game` is for pilots.
 
     Args:
         settings: setup, observation and reward of the game; defaults if None.
@@ -62,61 +56,78 @@ class PokemonEnvironment(EmulatedEnvironment):
 
     def __init__(self, settings: EnvironmentSettings | None = None) -> None:
         self.settings = settings = settings or EnvironmentSettings()
-        self.profile, rom = select_game(settings)
-        action_frames = settings.action_frames or self.profile.action_frames
+        profile, rom = select_game(settings)
+        action_frames = settings.action_frames or profile.action_frames
         super().__init__(
             rom,
             settings,
-            name=self.profile.name,
+            name=profile.name,
             observation_type=settings.observation_type,
             action_frames=action_frames,
-            hold_frames=settings.hold_frames or min(self.profile.hold_frames, action_frames - 1),
+            hold_frames=settings.hold_frames or min(profile.hold_frames, action_frames - 1),
             action_repeat=settings.action_repeat,
             local_map=settings.local_map,
         )
-        self.goal = self._goal_index()
+        self.goal = self._goal_index(profile)
         """Index of the milestone that ends an episode, -1 for none."""
+        self.game = Game(
+            self.emulator,
+            rom,
+            profile,
+            goal=self.goal,
+            knowledge=settings.knowledge,
+            without_mask_rules=settings.without_mask_rules,
+        )
+        """Running game, as pilot, rewards and words read it."""
         # Without a goal setting, an episode is as long as for the first goal, as in earlier versions.
-        most = self.profile.steps_to(self.goal) if settings.goal is not None else self.profile.episode_steps
+        most = profile.steps_to(self.goal) if settings.goal is not None else profile.episode_steps
         self.max_steps_per_episode = settings.max_steps_per_episode or most
         self.rewards = RewardSum(settings.rewards)
         self.reward_names = self.rewards.part_names
         self.phase_names = PHASE_NAMES
         self.situations = SITUATIONS
-        self.milestone_names = tuple(milestone.key for milestone in self.profile.milestones)
-        self.known_names = names_with_image(self.profile, self.rom.data)
-        """Names of the profile, and those in the image for what it does not name."""
-        titles = {milestone.key: milestone.name for milestone in self.profile.milestones}
+        self.phase_roles = PHASE_ROLES
+        self.milestone_names = tuple(milestone.key for milestone in profile.milestones)
+        titles = {milestone.key: milestone.name for milestone in profile.milestones}
         self.names: dict[str, Any] = {
-            "game": self.profile.title,
+            "game": profile.title,
+            "about": "a Pokemon game for the Game Boy",
             "milestone_titles": titles,
-            **self.known_names.as_mapping(),
+            **self.game.names.as_mapping(),
         }
         self._has_variables = "state_variables" in self.observation_space.spaces
-        self.cartridge = Cartridge(self.rom.data, self.profile)
-        """Data of the image."""
-        self.reader = StateReader(self.profile, self.rom.data)
-        self.milestones = MilestoneTracker(self.profile.milestones, self.profile.errands, self.emulator)
-        self.seen = SeenTiles()
-        """Tiles seen in this episode."""
-        self._details_reader = DetailsReader(self.profile, self.known_names, self.rom.data)
-        self._details: Details | None = None
-        self._text_map = TextMap(self.emulator, self.profile, self.known_names)
+        self._text_map = TextMap(self.emulator, profile, self.game.names)
         self._described: Snapshot | None = None
-        self._masks = MaskTable(rules_without(settings.without_mask_rules))
-        self.state: GameState = self.reader.read(self.emulator)
-        self.mask = self._masks.mask(self.state)
         self.masked = 0
         """Steps of this episode whose action the mask forbade."""
         self._goal_view: GoalView | None = None
         self._guide: Guide | None = None
         if GOAL in self.observation_space.spaces:
-            self._goal_view = GoalView(self)
+            self._goal_view = GoalView(self.game)
             if settings.goals == "rules":
                 self._guide = Guide(self)
-        self._progress = ProgressClock()
         self._facts: Facts | None = None
-        self.rewards.bind(self)
+        self.rewards.bind(self.game)
+
+    @property
+    def profile(self) -> GameProfile:
+        """Description of the game."""
+        return self.game.profile
+
+    @property
+    def state(self) -> GameState:
+        """State after the latest reset or step."""
+        return self.game.state
+
+    @property
+    def mask(self) -> NDArray[np.int8]:
+        """(9,) int8, 1 = allowed now. Shared: do not change it."""
+        return self.game.mask
+
+    @property
+    def milestones(self) -> MilestoneTracker:
+        """Milestones reached in this episode."""
+        return self.game.milestones
 
     # Gymnasium ----------------------------------------------------------------------------------------------
 
@@ -137,29 +148,26 @@ class PokemonEnvironment(EmulatedEnvironment):
             EnvironmentSetupError: the goal is already reached at the start of the episode.
         """
         self._begin(seed, options)
-        self.reader.reset()
+        game = self.game
+        game.reader.reset()
         vary_start(
             self.emulator,
             self.np_random,
             self.settings.seed_noops,
             self.settings.seed_presses,
-            lambda: self.reader.read(self.emulator),
+            lambda: game.reader.read(self.emulator),
             partial(floor_ahead, self.emulator, self.profile),
         )
         self.emulator.run(1, render=True)
         self.masked = 0
-        self.reader.read(self.emulator)
-        self.milestones.begin(self.emulator, self.reader.current_map())
-        if self.goal >= 0 and self.milestones.steps[self.goal] >= 0:
+        game.begin()
+        if game.goal_reached:
             raise EnvironmentSetupError(
-                f"The goal {self.milestone_names[self.goal]} is already reached at the start of the episode: "
+                f"The goal {self.goal_name} is already reached at the start of the episode: "
                 "choose another goal or another start"
             )
-        self._read_state()
-        self.seen.reset()
-        self.seen.note(self.state)
+        self._facts = None
         self._described = None
-        self._progress.reset(self.state)
         self.rewards.reset(self.state)
         if self._guide is not None:
             self._guide.begin(seed)
@@ -182,14 +190,13 @@ class PokemonEnvironment(EmulatedEnvironment):
         self._press(wanted)
         self.pressed = wanted
         self.steps += 1
-        self._read_state()
+        self.game.look(wanted, self.steps, self.frames)
+        self._facts = None
         state = self.state
-        self.seen.note(state)
         reward = self._score(previous, wanted, state)
-        self._progress.note(state, self.steps)
         if self._guide is not None:
             self._guide.look()
-        terminated = self.goal >= 0 and self.milestones.steps[self.goal] >= 0
+        terminated = self.game.goal_reached
         if terminated:
             reward += self.rewards.finish(state)
         return reward, terminated, self.steps >= self.max_steps_per_episode
@@ -224,7 +231,7 @@ class PokemonEnvironment(EmulatedEnvironment):
     def facts(self) -> Facts:
         """Return the step record after the latest reset or step."""
         if self._facts is None:
-            self._facts = facts_of(self)
+            self._facts = facts_of(self.game)
         return self._facts
 
     def milestone_steps(self) -> list[int]:
@@ -237,12 +244,12 @@ class PokemonEnvironment(EmulatedEnvironment):
 
     def milestone_splits(self) -> tuple[MilestoneSplit, ...]:
         """Return the milestones reached in this episode, with the step and the emulated frame of each, in order."""
-        return splits(self)
+        return self.milestones.splits()
 
     @property
     def steps_since_progress(self) -> int:
         """Steps since a milestone, level, badge, catch or map was new."""
-        return self._progress.since(self.steps)
+        return self.game.steps_since_progress
 
     def progress(self) -> dict[str, int]:
         """Return the progress of the episode, for people: badges, and the highest level in the party."""
@@ -254,13 +261,11 @@ class PokemonEnvironment(EmulatedEnvironment):
 
     def details(self) -> Details:
         """Return the details, read on request: bag, Pokedex, event flags, clock, names and more of a battle."""
-        if self._details is None:
-            self._details = self._details_reader.read(self.emulator, self.state)
-        return self._details
+        return self.game.details()
 
     def analysis(self) -> GameStateAnalysis:
         """Return the meaning of the state: danger, health, suggestions, changes since the latest :meth:`context`."""
-        return analyse(self, self._described)
+        return analyse(self.game, self._described)
 
     def reward_totals(self) -> dict[str, float]:
         """Return the weighted total of each reward part in this episode, as ``reward.part``."""
@@ -275,30 +280,30 @@ class PokemonEnvironment(EmulatedEnvironment):
 
     def status(self) -> str:
         """Return the state of the game in one line for people. A call has no effect on the game."""
-        return status_line(self)
+        return status_line(self.game, self.rewards.totals)
 
     def context(self) -> Context:
         """Return the state in words. Changes are those since the previous call."""
-        context = describe(self, self._described)
-        self._described = take_snapshot(self)
+        context = describe(self.game, self._described, self.text_map())
+        self._described = take_snapshot(self.game)
         return context
 
     def screen_words(self) -> str:
         """Return the text on the screen, while a window with text is open; empty otherwise."""
-        tiles = self.reader.screen_tiles()
-        return self.profile.charmap.screen_text(tiles) if tiles else ""
+        return self.game.screen_words()
 
     def text_map(self) -> str:
         """Return the tiles around the player in letters, while the player can see them; empty otherwise."""
         if self.state.phase not in (Phase.FREE, Phase.MOVING, Phase.DIALOGUE, Phase.CHOICE, Phase.CUTSCENE):
             return ""
-        return self._text_map.draw(self.state, self.seen, self.settings.text_map_columns, self.settings.text_map_rows)
+        columns, rows = self.settings.text_map_columns, self.settings.text_map_rows
+        return self._text_map.draw(self.state, self.game.seen, columns, rows)
 
     def baselines(self) -> dict[str, Callable[[int], None]]:
         """Return functions to compare :meth:`step` with: the emulation alone, and the reading of one step alone."""
 
         def read(action: int) -> None:
-            self._masks.mask(self.reader.read(self.emulator))
+            self.game.read_and_mask()
 
         return {**super().baselines(), "state reader and mask": read}
 
@@ -312,11 +317,8 @@ class PokemonEnvironment(EmulatedEnvironment):
     def _session(self) -> dict[str, Any]:
         return {
             "masked": self.masked,
-            "progress": self._progress.save_state(),
-            "milestones": self.milestones.save_state(),
-            "seen": self.seen.save_state(),
+            **self.game.save_state(),
             "described": self._described.as_dict() if self._described is not None else None,
-            "reader": self.reader.save_state(),
             "rewards": self.rewards.save_state(),
             "reward_totals": self.rewards.totals,
             "guide": self._guide.save_state() if self._guide is not None else None,
@@ -332,17 +334,12 @@ class PokemonEnvironment(EmulatedEnvironment):
 
     def _load_session(self, session: Mapping[str, Any]) -> None:
         self.masked = int(session["masked"])
-        self._progress.load_state(session["progress"])
-        self.milestones.load_state(session["milestones"])
-        self.seen.load_state(session["seen"])
+        self.game.load_state(session, self.pressed, self.steps, self.frames)
         described = session["described"]
         self._described = Snapshot.from_dict(described) if described is not None else None
-        self.reader.load_state(session["reader"])
         self.rewards.load_state(session["rewards"])
         self.rewards.totals = {str(part): float(total) for part, total in session["reward_totals"].items()}
-        self.state = self.reader.read(self.emulator, self.milestones.count)
-        self.mask = self._masks.mask(self.state)
-        self._facts = self._details = None
+        self._facts = None
         if self._guide is not None:
             self._guide.load_state(session.get("guide"))
 
@@ -352,21 +349,11 @@ class PokemonEnvironment(EmulatedEnvironment):
     def _press(self, action: int) -> None:
         button = BUTTONS[action]
         for repeat in range(self.settings.action_repeat):
-            if repeat:
-                # Each press of a repeated action must be allowed.
-                self.state = self.reader.read(self.emulator, self.milestones.count)
-                if not self._masks.mask(self.state)[action]:
-                    break
+            # Each press of a repeated action must be allowed.
+            if repeat and not self.game.read_and_mask()[action]:
+                break
             self.emulator.press(button, self.hold_frames, self.action_frames, self._is_drawn())
             self.frames += self.action_frames
-
-    def _read_state(self) -> None:
-        state = self.reader.read(self.emulator, self.milestones.count)
-        if self.milestones.update(self.emulator, self.reader.current_map(), self.steps, self.frames):
-            state = self.reader.read(self.emulator, self.milestones.count)
-        self.state = state
-        self.mask = self._masks.mask(state)
-        self._facts = self._details = None
 
     def _info(self) -> dict[str, Any]:
         return {
@@ -382,11 +369,11 @@ class PokemonEnvironment(EmulatedEnvironment):
         """Milestone that ends an episode; None if the game has none."""
         return self.milestone_names[self.goal] if self.goal >= 0 else None
 
-    def _goal_index(self) -> int:
-        goal = self.profile.first_goal if self.settings.goal == "first" else self.settings.goal
+    def _goal_index(self, profile: GameProfile) -> int:
+        goal = profile.first_goal if self.settings.goal == "first" else self.settings.goal
         if goal is not None and goal != "last":
-            return self.profile.milestone_index(goal)
-        return self.profile.last_goal
+            return profile.milestone_index(goal)
+        return profile.last_goal
 
 
 def make_environment(**settings: Any) -> PokemonEnvironment:

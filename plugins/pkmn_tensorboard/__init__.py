@@ -1,1 +1,1 @@
-"""TensorBoard: metrics as event files in the run folder."""
+"""Tracker for TensorBoard: metrics as event files in the run folder."""

@@ -1,4 +1,4 @@
-"""Registers the tracker that writes TensorBoard's event files."""
+"""Registration of the tracker that writes TensorBoard's event files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_trackers(register: Register) -> None:
-    """Adds ``tensorboard``."""
+    """Register ``tensorboard``."""
     register(
         "tensorboard",
         "pkmn_tensorboard.tracker:TensorBoardTracker",

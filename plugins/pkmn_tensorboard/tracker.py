@@ -1,7 +1,7 @@
-"""Writes metrics as TensorBoard event files: a file for each time that the run is trained, in its ``tensorboard/``.
+"""Tracker of metrics as TensorBoard event files: one file for each session of a run, in its ``tensorboard/``.
 
-A file is appended to and flushed every few seconds, so one of a killed training ends in at most a part of a record,
-which readers pass over. A run that goes on says in its new file from which step on older files no longer hold, as
+A file is appended to and flushed every few seconds, so that of a killed training ends at worst with a partial record,
+which readers ignore. A resumed run writes in its new file from which step on older files no longer hold, as
 TensorFlow's writers do after a crash; readers then drop those points.
 """
 
@@ -22,11 +22,11 @@ FOLDER = "tensorboard"
 FLUSH_SECONDS = 5.0
 
 SCORES = ("evaluation/avg_reward", "episode/average_reward", "episode/reward")
-"""Metrics that TensorBoard shows beside the hyperparameters."""
+"""Metrics that TensorBoard shows with the hyperparameters."""
 
 
 class TensorBoardTracker:
-    """A :class:`pkmncli.api.Tracker`. Written with no thread of its own: what is slow in it is a flush now and then."""
+    """Tracker (:class:`pkmncli.api.Tracker`) without a thread: only its occasional flush is slow."""
 
     def __init__(self, run: RunInfo, step: int, settings: object = None) -> None:
         folder = run.folder / FOLDER
@@ -49,7 +49,7 @@ class TensorBoardTracker:
             self._write(event_pb2.Event(summary=summary), 0)
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Adds the values of one step. TensorBoard's tags have no spaces, and its values are 32-bit."""
+        """Add the values of one step. TensorBoard's tags have no spaces, and its values are 32-bit."""
         values = [
             summary_pb2.Summary.Value(tag=name.replace(" ", "_"), simple_value=value) for name, value in metrics.items()
         ]
@@ -58,12 +58,12 @@ class TensorBoardTracker:
             self.flush()
 
     def flush(self) -> None:
-        """Puts what was logged on disk."""
+        """Write the logged values to disk."""
         self._file.flush()
         self._flushed = time.monotonic()
 
     def close(self, summary: Mapping[str, Any] | None) -> None:
-        """Marks the end of a training that came to one, and closes the file."""
+        """Mark the end of a completed training, and close the file."""
         if summary is not None:
             *_begin, end = hparams({}, {})
             self._write(event_pb2.Event(summary=end), int(summary["total_steps"]))
@@ -75,13 +75,13 @@ class TensorBoardTracker:
 
 
 def _file_name(folder: Path, step: int) -> str:
-    """A name that no file has yet. Readers take files in the order of names, which hold the time to the second."""
+    """Return an unused file name. Readers take files in the order of names, which contain the time in seconds."""
     number = sum(f".step-{step:09d}." in path.name for path in folder.iterdir())
     return f"events.out.tfevents.{int(time.time())}.step-{step:09d}.{number}"
 
 
 def _flat(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Settings as ``key`` or ``section.key``, each a number, a truth value or text."""
+    """Yield settings as ``key`` or ``section.key``, each a number, a boolean or text."""
     for section, values in settings.items():
         for key, value in values.items():
             if value is not None:

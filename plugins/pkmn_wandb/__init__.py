@@ -1,1 +1,1 @@
-"""Weights & Biases: metrics to its server, or offline into the run folder."""
+"""Tracker for Weights & Biases: metrics to its server, or offline into the run folder."""

@@ -1,4 +1,4 @@
-"""Registers the tracker for Weights & Biases."""
+"""Registration of the tracker for Weights & Biases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_trackers(register: Register) -> None:
-    """Adds ``wandb``."""
+    """Register ``wandb``."""
     register(
         "wandb",
         "pkmn_wandb.tracker:WandbTracker",

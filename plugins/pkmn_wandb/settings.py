@@ -1,4 +1,4 @@
-"""What users can set under ``[wandb]``."""
+"""Settings of the section ``[wandb]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class WandbSettings(BaseModel):
-    """Where a run goes on the server. Who one is, and which server, wandb knows by itself."""
+    """Settings of a run's place on the server. wandb itself knows the account and the server."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,8 +1,8 @@
-"""Takes metrics to Weights & Biases, or with ``WANDB_MODE=offline`` into the run folder's ``wandb/``.
+"""Tracker of metrics for Weights & Biases, or with ``WANDB_MODE=offline`` in the run folder's ``wandb/``.
 
-A run keeps its id there, so a training that goes on goes on in the same run. Steps that were logged before are left
-out then: the course is the same, and so are the values. With a live language model, whose answers may be others the
-second time, they may differ: wandb keeps those of the first.
+A run keeps its id there, so a resumed training continues the same run. Steps that were logged before are then left out:
+the training repeats them with the same values. With a live language model, whose answers may differ the second time,
+the values may differ: wandb keeps the first ones.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _ONLINE = ("online", "shared")
 
 
 class WandbTracker:
-    """A :class:`pkmncli.api.Tracker`. What takes time is done by wandb's own process."""
+    """Tracker (:class:`pkmncli.api.Tracker`). wandb's own process does the slow work."""
 
     def __init__(self, run: RunInfo, step: int, settings: WandbSettings) -> None:
         folder = run.folder / FOLDER
         folder.mkdir(exist_ok=True)
         self._state_file = folder / STATE_FILE
         self._id, self._logged_before = self._recall()
-        # It would recommend another product of its makers, past the setting that silences it.
+        # It would advertise another product, despite the setting that silences it.
         os.environ.setdefault("WANDB_DISABLE_WEAVE", "true")
         self._run = wandb.init(
             project=settings.project,
@@ -46,8 +46,8 @@ class WandbTracker:
             dir=run.folder,
             config={section or "train": dict(values) for section, values in run.settings.items()},
             settings=wandb.Settings(
-                silent=True,  # lines of its own would break the live view
-                console="off",  # what the terminal shows is not sent
+                silent=True,  # its lines would break the live view
+                console="off",  # the terminal's output is not sent
                 disable_git=True,
                 disable_code=True,
             ),
@@ -55,10 +55,10 @@ class WandbTracker:
 
     @classmethod
     def check(cls, settings: WandbSettings) -> None:
-        """Makes sure that wandb knows who is asking, since it would stop a training to ask for a key.
+        """Check that wandb has a key; otherwise it would stop a training to ask for one.
 
         Raises:
-            ConfigurationError: it does not.
+            ConfigurationError: there is no key.
         """
         if wandb.setup().settings.mode in _ONLINE and not wandb.login(prompt=False):
             raise ConfigurationError(
@@ -66,23 +66,23 @@ class WandbTracker:
             )
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Adds the values of one step, unless they were added before the run was broken off."""
+        """Add the values of one step, unless they were added before the run was interrupted."""
         if step <= self._logged_before:
             return
         self._run.log(dict(metrics), step=step)
         self._remember(step)
 
     def flush(self) -> None:
-        """Nothing is held back: wandb's process has it already."""
+        """Do nothing: wandb's process has the values already."""
 
     def close(self, summary: Mapping[str, Any] | None) -> None:
-        """Waits until wandb's process has written what it has."""
+        """Wait until wandb's process has written its values."""
         if summary is not None:
             self._run.summary.update({name: summary[name] for name in summary if summary[name] is not None})
         self._run.finish(exit_code=0 if summary is not None else 1)
 
     def _recall(self) -> tuple[str, int]:
-        """The run's id and the last step that was logged, of an earlier part of the training; or a new id."""
+        """Return the run's id and the last logged step of an earlier session; or a new id."""
         try:
             state = parse_json(self._state_file.read_text(encoding="utf-8"))
             return str(state["id"]), int(state["step"])
@@ -90,6 +90,6 @@ class WandbTracker:
             return secrets.token_hex(4), -1
 
     def _remember(self, step: int) -> None:
-        whole = self._state_file.with_suffix(".tmp")  # cut off in the middle, it would cost the run its id
+        whole = self._state_file.with_suffix(".tmp")  # a partial file would lose the run's id
         whole.write_text(json.dumps({"id": self._id, "step": step}), encoding="utf-8")
         whole.replace(self._state_file)

@@ -1,1 +1,1 @@
-"""A reward for pkmncli that pays for money gained."""
+"""Reward for pkmncli that pays for money gained."""

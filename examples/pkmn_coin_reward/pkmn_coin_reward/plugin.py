@@ -1,4 +1,4 @@
-"""Registers the reward. The targets are strings, so that `pkmn --help` imports none of what they name."""
+"""Registration of the reward. Targets are strings, so that `pkmn --help` does not import them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_rewards(register: Register) -> None:
-    """Adds ``coins``."""
+    """Register ``coins``."""
     register(
         "coins",
         "pkmn_coin_reward.reward:CoinReward",

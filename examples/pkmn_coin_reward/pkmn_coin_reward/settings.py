@@ -1,4 +1,4 @@
-"""What users can set under ``[coins]``."""
+"""Settings of the section ``[coins]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class CoinSettings(BaseModel):
-    """What money is worth."""
+    """Settings of the reward for money."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,1 +1,1 @@
-"""An encoder that reads the screen in patches."""
+"""Encoder that reads the screen in patches."""

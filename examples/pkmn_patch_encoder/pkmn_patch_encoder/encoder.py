@@ -1,4 +1,4 @@
-"""Reads the screen in patches: each is described alone, then looks at all others (Dosovitskiy et al. 2021)."""
+"""Encoder of the screen in patches: each is described alone, then attends to all others (Dosovitskiy et al. 2021)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pkmncli.learners.observations import ObservationLayout
 
 
 class PatchEncoder(nn.Module):
-    """A :class:`pkmncli.learners.encoders.Encoder`: a module with ``num_features`` and ``forward``."""
+    """Encoder (:class:`pkmncli.learners.encoders.Encoder`): a module with ``num_features`` and ``forward``."""
 
     def __init__(self, layout: ObservationLayout, settings: PatchSettings) -> None:
-        """Builds an untrained encoder. Raises ConfigurationError when there is no screen to read."""
+        """Build an untrained encoder. Raise ConfigurationError if there is no screen to read."""
         super().__init__()
         if not layout.screen_shape:
             raise ConfigurationError("encoder 'patches' reads screens; use an observation_type other than state")
@@ -35,7 +35,7 @@ class PatchEncoder(nn.Module):
             self.num_features += settings.vector_features
 
     def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
-        """Reads n observations into (n, num_features) float32."""
+        """Read n observations into (n, num_features) float32."""
         pixels = unpack_screen(columns["screen"]).float() / 15
         pixels = pixels if pixels.ndim == 4 else pixels.unsqueeze(1)
         patches = self.describe(pixels).flatten(2).transpose(1, 2) + self.places

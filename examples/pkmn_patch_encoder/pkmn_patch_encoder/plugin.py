@@ -1,4 +1,4 @@
-"""Registers the encoder. The targets are strings, so that `pkmn --help` does not import torch."""
+"""Registration of the encoder. Targets are strings, so that `pkmn --help` does not import torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pkmncli.hookspecs import hookimpl
 
 @hookimpl
 def pkmn_register_encoders(register: Register) -> None:
-    """Adds ``patches``."""
+    """Register ``patches``."""
     register(
         "patches",
         "pkmn_patch_encoder.encoder:PatchEncoder",

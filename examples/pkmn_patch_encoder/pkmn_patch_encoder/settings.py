@@ -1,4 +1,4 @@
-"""What users can set under ``[patches]``."""
+"""Settings of the section ``[patches]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 
 class PatchSettings(BaseModel):
-    """How large the encoder is."""
+    """Sizes of the encoder."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -103,17 +103,19 @@ class EpisodeStarts:
             "waiting": [[list(pair) for pair in waiting.items()] for waiting in self._waiting],
         }
 
-    def load_state_dict(self, state: Mapping[str, Any], running: Sequence[str]) -> None:
-        """Goes on from :meth:`state_dict`, with a pool that has its states already.
-
-        Args:
-            state: what was saved.
-            running: the hash of the start of each episode that is running.
-        """
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`. Call :meth:`resume` when the workers have their states."""
         self._curriculum.load_state_dict(state["curriculum"])
         self._next = list(state["next"])
         self._counts = np.asarray(state["counts"], np.int64)
         self._waiting = [{int(place): int(step) for place, step in waiting} for waiting in state["waiting"]]
+
+    def resume(self, running: Sequence[str]) -> None:
+        """Tell the workers their next starts.
+
+        Args:
+            running: hash of the start of each episode that is running.
+        """
         for index, (log, digest) in enumerate(zip(self._pool.logs(), running, strict=True)):
             log.start = self._path(digest)
             self._tell(index)

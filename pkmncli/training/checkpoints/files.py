@@ -21,7 +21,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
@@ -31,6 +31,7 @@ from pkmncli.api import Segment
 from pkmncli.atomic_files import open_regular, read_json, read_regular, reason, to_disk, write_atomic
 from pkmncli.checkpoint_index import checkpoint_name, of_another_run, run_id
 from pkmncli.errors import CheckpointError
+from pkmncli.training.checkpoints.state import TrainerState, split_arrays
 from pkmncli.training.workers.spec import WorkerState
 
 if TYPE_CHECKING:
@@ -47,23 +48,41 @@ _FILE_NAME = re.compile(rf"({BUFFER}/)?\w[\w.-]*")  # nothing that leads out of 
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """The content of a checkpoint.
 
-    ``learner`` mixes arrays and plain values by dotted name, as the learner gave them; ``trainer`` is plain values;
-    ``arrays`` belong to the trainer.
+    ``learner`` mixes arrays and plain values by dotted name, as the learner gave them.
     """
 
     step: int
     learner: Mapping[str, Any]
-    trainer: Mapping[str, Any]
-    arrays: Mapping[str, NDArray[Any]]
+    trainer: TrainerState
     workers: tuple[WorkerState, ...]
     milestone_names: tuple[str, ...] = ()
     best: bool = False
-    """Whether it is to be called the best, whatever was measured. Not kept in it."""
+    """True to mark it as the best, whatever was measured. Not written."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeCheckpoint:
+    """A checkpoint whose files were all verified, its experience included.
+
+    ``content`` is read; the experience is loaded by :meth:`segments`.
+    """
+
+    folder: Path
+    content: Checkpoint
+    experience: Mapping[str, bool]
+    """Files of the learner's experience, oldest first; True if sealed."""
+
+    def segments(self) -> Iterator[Segment]:
+        """Yield the learner's experience, oldest first."""
+        for name, sealed in self.experience.items():
+            yield Segment(Path(name).stem, sealed, _load_arrays(self.folder / name))
 
 
 def write_checkpoint(
@@ -103,10 +122,11 @@ def _write_into(
     previous: Path | None,
     report: Callable[[str], None],
 ) -> None:
-    learner_arrays, learner_values = _split(checkpoint.learner)
+    learner_arrays, learner_values = split_arrays(checkpoint.learner)
+    trainer_values, trainer_arrays = checkpoint.trainer.to_disk()
     checksums: dict[str, str] = {}
     _save_arrays(folder, LEARNER, learner_arrays, checksums)
-    _save_arrays(folder, TRAINER, checkpoint.arrays, checksums)
+    _save_arrays(folder, TRAINER, trainer_arrays, checksums)
     workers = []
     for index, state in enumerate(checkpoint.workers):
         name = f"worker-{index:02d}.state"
@@ -137,26 +157,13 @@ def _write_into(
         "run": run_id(_run_folder(folder)),
         "step": checkpoint.step,
         "learner": learner_values,
-        "trainer": checkpoint.trainer,
+        "trainer": trainer_values,
         "workers": workers,
         "milestone_names": list(checkpoint.milestone_names),
         "sealed": sealed,
         "checksums": checksums,
     }
     (folder / META).write_text(_meta_text(meta), encoding="utf-8")
-
-
-def _split(state: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    arrays: dict[str, NDArray[Any]] = {}
-    values: dict[str, Any] = {}
-    for name, value in state.items():
-        if hasattr(value, "detach"):  # a tensor, of whatever library has them
-            arrays[name] = value.detach().cpu().numpy()
-        elif isinstance(value, np.ndarray):
-            arrays[name] = value
-        else:
-            values[name] = value
-    return arrays, values
 
 
 def _save_arrays(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]], checksums: dict[str, str]) -> None:
@@ -252,8 +259,21 @@ def _read_meta(folder: Path) -> dict[str, Any]:
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """Reads a checkpoint, without its experience. Raises CheckpointError where anything is missing or damaged."""
+    """Read a checkpoint, without its experience. Raises CheckpointError if anything is missing or damaged."""
+    return _read_content(folder, _read_meta(folder))
+
+
+def read_whole(folder: Path) -> WholeCheckpoint:
+    """Read a checkpoint and verify its experience. Raises CheckpointError if anything is missing or damaged."""
     meta = _read_meta(folder)
+    content = _read_content(folder, meta)
+    experience = {name: name in meta["sealed"] for name in meta["checksums"] if name.startswith(f"{BUFFER}/")}
+    for name in experience:
+        _verify(folder / name, meta["checksums"][name])
+    return WholeCheckpoint(folder, content, experience)
+
+
+def _read_content(folder: Path, meta: Mapping[str, Any]) -> Checkpoint:
     checksums = meta["checksums"]
     for name, expected in checksums.items():
         if not name.startswith(f"{BUFFER}/"):
@@ -275,22 +295,17 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         return Checkpoint(
             step=meta["step"],
             learner=learner,
-            trainer=meta["trainer"],
-            arrays=_load_arrays(folder / TRAINER),
+            trainer=TrainerState.from_disk(meta["trainer"], _load_arrays(folder / TRAINER)),
             workers=workers,
             milestone_names=tuple(meta["milestone_names"]),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise CheckpointError(f"the checkpoint is damaged: {folder / META} lacks something: {error!r}") from None
 
 
 def read_segments(folder: Path) -> Iterator[Segment]:
-    """The experience that a checkpoint holds, oldest first. Raises CheckpointError where a file is damaged."""
-    meta = _read_meta(folder)
-    names = [name for name in meta["checksums"] if name.startswith(f"{BUFFER}/")]
-    for name in names:
-        _verify(folder / name, meta["checksums"][name])
-        yield Segment(Path(name).stem, name in meta["sealed"], _load_arrays(folder / name))
+    """Return the experience that a checkpoint holds, oldest first. Raises CheckpointError if a file is damaged."""
+    return read_whole(folder).segments()
 
 
 def _verify(path: Path, expected: str) -> None:
@@ -322,36 +337,50 @@ def _read_state(path: Path) -> bytes:
 def is_whole(folder: Path) -> bool:
     """Return whether a checkpoint can be read, its experience included."""
     try:
-        read_checkpoint(folder)
-        for _segment in read_segments(folder):
-            pass
+        read_whole(folder)
     except CheckpointError:
         return False
     return True
 
 
-def first_usable(folders: Sequence[Path], report: Callable[[str], None], *, experience: bool = True) -> Path:
-    """The first checkpoint that is whole.
+def first_whole(folders: Sequence[Path], report: Callable[[str], None]) -> WholeCheckpoint:
+    """Return the first checkpoint that is whole, its experience included. Only the newest one has experience.
 
     Args:
         folders: the checkpoints, newest first.
-        report: told of each that is not.
-        experience: whether the learner's experience, which only the newest one has, must be whole too.
+        report: takes the error of each that is not whole.
 
     Raises:
         CheckpointError: none is whole, or there is none.
     """
+    return _first(folders, read_whole, report, ", which holds no experience of the learner")
+
+
+def first_readable(folders: Sequence[Path], report: Callable[[str], None]) -> Path:
+    """Return the first checkpoint that can be read without its experience.
+
+    Args:
+        folders: the checkpoints, newest first.
+        report: takes the error of each that cannot be read.
+
+    Raises:
+        CheckpointError: none can be read, or there is none.
+    """
+
+    def read(folder: Path) -> Path:
+        read_checkpoint(folder)
+        return folder
+
+    return _first(folders, read, report)
+
+
+def _first(folders: Sequence[Path], read: Callable[[Path], T], report: Callable[[str], None], remark: str = "") -> T:
     for number, folder in enumerate(folders, start=1):
         try:
-            read_checkpoint(folder)
-            for _segment in read_segments(folder) if experience else ():
-                pass
+            return read(folder)
         except CheckpointError as error:
-            without = ", which holds no experience of the learner" if experience else ""
             is_last = number == len(folders)
-            report(str(error) if is_last else f"{error}; going on from the checkpoint before it{without}")
-        else:
-            return folder
+            report(str(error) if is_last else f"{error}; going on from the checkpoint before it{remark}")
     if folders:
         raise CheckpointError("none of the run's checkpoints can be used: start a new run")
     raise CheckpointError("the run has no checkpoint: it was ended before its first one; start a new run")

@@ -1,6 +1,6 @@
-"""Keeps a run's checkpoints: writes the new one, enters it in the index, takes away what is no longer needed.
+"""Retention of a run's checkpoints: writes the new one, enters it in the index, removes superfluous ones.
 
-All that a checkpoint takes is in memory, so nothing that became of an earlier one keeps the next from being written.
+A checkpoint is written from memory alone, so damage of an earlier one never prevents the next.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class CheckpointKeeper:
         self._disk_limit_gb = disk_limit_gb
         self._tell = tell
         self._index: CheckpointIndex | None = None
-        """As this training wrote it last, whatever becomes of the file."""
+        """Index as this training wrote it last, even if the file is lost."""
         self._mend_index()
 
     def save(self, checkpoint: Checkpoint, segments: Callable[[], Iterable[Segment]]) -> Path:
-        """Writes a checkpoint. Raises RunError when the disk or the run's share of it is full."""
+        """Write a checkpoint. Raises RunError if the disk is full or the run exceeds its limit."""
         checkpoints = self._run.checkpoints
         names = checkpoints.names()
         folder = checkpoints.path(checkpoint.step)
@@ -65,7 +65,7 @@ class CheckpointKeeper:
         with write_errors_explained(folder):
             self._mend_index()
             write_checkpoint(folder, checkpoint, segments(), previous, self._tell)
-            statistics = TrainingStatistics.from_state_dict(dict(checkpoint.trainer["statistics"]))
+            statistics = checkpoint.trainer.statistics
             new = _reached(statistics) - {*self._known.milestones}
             score = _score(statistics, self._known.best_score)
             if checkpoint.best:
@@ -86,7 +86,7 @@ class CheckpointKeeper:
         return self._index if self._index is not None else CheckpointIndex()
 
     def _mend_index(self) -> None:
-        """Makes sure that there is an index: without, the best checkpoint and those of milestones would be deleted."""
+        """Ensure that there is an index: without it the best checkpoint and those of milestones would be deleted."""
         checkpoints = self._run.checkpoints
         try:
             if checkpoints.has_index or not checkpoints.names():
@@ -102,7 +102,7 @@ class CheckpointKeeper:
         checkpoints.write(self._index)
 
     def _take_away(self, previous: Path | None) -> None:
-        """Removes what the checkpoint just written makes superfluous. What can't be removed stays, and is told."""
+        """Remove what the new checkpoint makes superfluous. What can't be removed stays, with a message."""
         try:
             if previous is not None:
                 drop_buffer(previous)
@@ -113,7 +113,7 @@ class CheckpointKeeper:
 
 
 def _score(statistics: TrainingStatistics, best: float | None) -> float | None:
-    """What a learner is the best with: its evaluation, if that was never better; without any, its mean recent return.
+    """Return the score of the best learner: its evaluation if that is the best so far, else its mean recent return.
 
     Args:
         statistics: of the training when the checkpoint is made.
@@ -133,21 +133,19 @@ def _score(statistics: TrainingStatistics, best: float | None) -> float | None:
 
 
 def _reached(statistics: TrainingStatistics) -> set[str]:
-    """The milestones whose first checkpoint is kept: the game's, and the curriculum's stages."""
+    """Return the milestones whose first checkpoint is kept: the game's, and the curriculum's stages."""
     return {*statistics.milestone_episodes, *(f"stage-{n}" for n in range(2, statistics.curriculum_stage + 1))}
 
 
 def _index_from(checkpoints: Checkpoints) -> CheckpointIndex:
-    """The index as the checkpoints themselves tell it. One that was called the best by hand is not known any more."""
+    """Return an index made from the checkpoints. One that was marked as the best by hand is forgotten."""
     milestones: dict[str, str] = {}
     best, best_score = None, None
     names = checkpoints.names()
     for name in names:
         try:
-            statistics = TrainingStatistics.from_state_dict(
-                dict(read_checkpoint(checkpoints.folder / name).trainer["statistics"])
-            )
-        except (CheckpointError, KeyError, TypeError):
+            statistics = read_checkpoint(checkpoints.folder / name).trainer.statistics
+        except CheckpointError:
             continue
         milestones = {**dict.fromkeys(sorted(_reached(statistics)), name), **milestones}
         score = _score(statistics, best_score)
@@ -157,7 +155,7 @@ def _index_from(checkpoints: Checkpoints) -> CheckpointIndex:
 
 
 def remove_leftovers(run: Run) -> None:
-    """Removes what a killed training left half-written or undone. Only the run's own training may do that."""
+    """Remove what a killed training left half-written. Only the run's own training may do that."""
     for name in run.checkpoints.names()[:-1]:
         with contextlib.suppress(CheckpointError, OSError):  # a damaged one is told where it is needed
             drop_buffer(run.checkpoints.folder / name)
@@ -167,7 +165,7 @@ def remove_leftovers(run: Run) -> None:
 
 
 def folder_bytes(folder: Path) -> int:
-    """Disk space of everything in a folder; files that vanish meanwhile count as nothing, links to one file once."""
+    """Return the bytes of all files in a folder; files that vanish meanwhile count 0, links to one file once."""
     total, seen = 0, set()
     for path in folder.rglob("*"):
         try:

@@ -1,40 +1,129 @@
-"""Functions of a script that are called while a training goes on."""
+"""Callbacks: one contract for everything that follows a training, and the list in which a trainer calls them.
+
+The console, the live board, plugins' hooks, trackers and a script's functions are callbacks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol
 
-from pkmncli.errors import ConfigurationError
+if TYPE_CHECKING:
+    from pkmncli.api import EpisodeSummary, RunInfo
+    from pkmncli.training.display.status import Status
+    from pkmncli.training.recording.counters import TrainingStatistics
 
-Event = Literal["episode_start", "episode_end", "step_batch", "checkpoint", "stage_advanced", "strategy_switched"]
-EVENTS: tuple[str, ...] = get_args(Event)
+ProgressionEvent = Literal["stage_advanced", "strategy_switched"]
 
-Callback = Callable[[Any, int, Mapping[str, Any]], object]
-"""Called with the trainer, the number of episodes that have ended, and what there is to say about the event."""
+P = ParamSpec("P")
+
+
+class Training(Protocol):
+    """The training that callbacks follow."""
+
+    statistics: TrainingStatistics
+
+    @property
+    def run(self) -> RunInfo:
+        """The run's folder and settings."""
+
+    @property
+    def fraction_done(self) -> float:
+        """Used share of the budget, 0..1."""
+
+    @property
+    def steps_per_second(self) -> float:
+        """Recent speed; 0 if not known yet."""
+
+    def interrupted(self) -> bool:
+        """Return whether the training is to end, which also ends a pause."""
+
+    def status(self) -> Status:
+        """Return the current status. This asks a worker, which takes a fraction of a millisecond."""
+
+    def save_checkpoint(self) -> None:
+        """Write a checkpoint. Raises PkmnError or OSError."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """While entered, the time counts for no speed, and all recorded rows are on disk."""
+
+
+class Callback:
+    """Base class of callbacks: every method does nothing.
+
+    Methods are called by the trainer's thread and must return soon. An error that one raises ends the training.
+    """
+
+    def on_start(self, training: Training) -> None:
+        """Training starts, or resumes after ``training.statistics.steps`` steps."""
+
+    def before_step(self, training: Training) -> None:
+        """A step follows. The callback may save or pause."""
+
+    def on_step(self, training: Training) -> None:
+        """A step of all environments is complete."""
+
+    def on_episode_start(self, training: Training, environment: int, number: int, seed: int) -> None:
+        """Episode ``number`` of an environment starts."""
+
+    def on_episode(self, training: Training, summary: EpisodeSummary) -> None:
+        """An episode has ended and is counted."""
+
+    def on_rows(self, training: Training, rows: Mapping[str, Any]) -> None:
+        """Rows of the table of decisions were recorded: columns by name."""
+
+    def on_metrics(self, training: Training, metrics: Mapping[str, float]) -> None:
+        """Metrics were recorded: values by name."""
+
+    def on_progression(self, training: Training, event: ProgressionEvent, metrics: Mapping[str, Any]) -> None:
+        """The curriculum reached another stage, or the strategy switched."""
+
+    def on_evaluation(self, training: Training, found: Mapping[str, Any]) -> None:
+        """The learner was evaluated; ``found`` as :func:`pkmncli.training.evaluation.evaluation.report` returns it."""
+
+    def before_checkpoint(self) -> None:
+        """A checkpoint is about to be written. A resumed run does not repeat earlier events."""
+
+    def on_checkpoint(self, training: Training, path: Path) -> None:
+        """A checkpoint is complete on disk."""
+
+    def on_new_folder(self) -> None:
+        """The run's folder was deleted and is made again."""
+
+    def on_activity(self, doing: str) -> None:
+        """The training does something other than stepping, in words."""
+
+    def on_message(self, text: str) -> None:
+        """A line for people."""
+
+    def on_pause(self) -> None:
+        """The training pauses."""
+
+    def on_resume(self, seconds: float) -> None:
+        """The training resumes after a pause of so many seconds."""
+
+    def on_finish(self, training: Training, summary: Mapping[str, Any]) -> None:
+        """Training ended normally or was interrupted, and is saved."""
+
+    def on_end(self, training: Training) -> None:
+        """Training is over, also after an error. This is the last call."""
 
 
 class Callbacks:
-    """Calls what was registered, in that order. What a function raises ends the training, which is saved first."""
+    """Several callbacks, called in their order."""
 
-    def __init__(self, trainer: Any) -> None:
-        self._trainer = trainer
-        self._functions: dict[str, list[Callback]] = {event: [] for event in EVENTS}
+    def __init__(self, callbacks: Iterable[Callback] = ()) -> None:
+        self._callbacks = tuple(callbacks)
 
-    def register(self, event: str, function: Callback) -> None:
-        """Has a function called at an event.
+    def __call__(self, event: Callable[Concatenate[Callback, P], None], *arguments: P.args, **named: P.kwargs) -> None:
+        """Call the method of every callback that overrides ``event``, a method of :class:`Callback`."""
+        for callback in self._callbacks:
+            getattr(callback, event.__name__)(*arguments, **named)
 
-        Raises:
-            ConfigurationError: there is no such event.
-        """
-        if event not in self._functions:
-            near = get_close_matches(event, EVENTS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(EVENTS)}"
-            raise ConfigurationError(f"no event is called {event!r}: {hint}")
-        self._functions[event].append(function)
-
-    def fire(self, event: Event, episode: int, metrics: Mapping[str, Any]) -> None:
-        """Calls the functions of an event."""
-        for function in self._functions[event]:
-            function(self._trainer, episode, metrics)
+    def end(self, training: Training) -> None:
+        """Call ``on_end`` of every callback, even if another one raises."""
+        with ExitStack() as ending:
+            for callback in reversed(self._callbacks):
+                ending.callback(callback.on_end, training)

@@ -16,6 +16,7 @@ from rich.text import Text
 from pkmncli.diagnostics import say
 from pkmncli.outgoing_text import printable, redact
 from pkmncli.standard_streams import lost_output
+from pkmncli.training.display.callbacks import Callback, Training
 from pkmncli.training.display.live_view import Clock, lay_out, lines_of
 
 if TYPE_CHECKING:
@@ -27,17 +28,17 @@ logger = logging.getLogger(__name__)
 
 LINE_SECONDS = 30.0
 LOOK_SECONDS = 0.25
-"""The live view is drawn at most so often,"""
+"""Minimum seconds between two drawings of the live view."""
 LOOK_COST = 0.005
-"""and seldom enough that looking and drawing take at most this share of the time."""
+"""Maximum share of the time that status and drawing take."""
 
 PAUSED = "paused from the live page, until it is resumed there"
 
 
-class ConsoleProgress:
-    """Shows where a training stands.
+class ConsoleProgress(Callback):
+    """Shows the progress of a training.
 
-    The view is drawn by the training's own thread, between two steps: a thread beside it would take turns with it.
+    The view is drawn by the training's own thread, between two steps: another thread would take turns with it.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -48,9 +49,9 @@ class ConsoleProgress:
         self._live = Live(console=self.console, auto_refresh=False, transient=True) if terminal and not quiet else None
         self._due = time.monotonic() + (LINE_SECONDS if self._live is None else 0.0)
         self._wanted = 0.0
-        """When a status was last asked for."""
+        """Time of the last check whether a status is due."""
         self._began: tuple[float, float] | None = None
-        """When the first status came, and the share of the budget that was used then."""
+        """Time of the first status, and the share of the budget that was used then."""
         self._status: Status | None = None
         self._told_of_loss = False
 
@@ -67,52 +68,61 @@ class ConsoleProgress:
 
     @contextlib.contextmanager
     def counting(self, doing: str, total: int) -> Iterator[Callable[[int], None]]:
-        """Shows how far something is that comes before the training; yields what to tell how much of it is done."""
+        """Show the progress of something before the training; yields a function that takes how much of it is done."""
         bar = Progress(console=self.console, disable=self._quiet or self._live is None, transient=True)
         with bar:
             task = bar.add_task(doing, total=total)
             yield lambda done: bar.update(task, completed=done)
 
     def message(self, text: str) -> None:
-        """Says something that stays on the screen."""
+        """Print a line that stays on the screen."""
         if not self._quiet:
             self.console.print(printable(redact(text)), markup=False)  # before lines are broken, which would hide a key
             self._tell_of_loss()
 
+    def on_message(self, text: str) -> None:
+        """Print the line."""
+        self.message(text)
+
+    def on_step(self, training: Training) -> None:
+        """Show the status when it is due."""
+        if self.wants_look:
+            self.on_look(training.status())
+
     @property
     def wants_look(self) -> bool:
-        """Whether it is time to show a status."""
+        """True if a status is due."""
         self._wanted = time.monotonic()
         return not self._quiet and self._wanted >= self._due
 
     def on_look(self, status: Status) -> None:
-        """Shows a status."""
+        """Show a status."""
         if self._began is None:
             self._began = (time.monotonic(), status.fraction_done)
         self._status = status
         if self._live is not None:
-            self._draw(self._wanted)  # what it takes to gather a status counts, too
+            self._draw(self._wanted)  # gathering a status counts, too
         else:
             self._due = time.monotonic() + LINE_SECONDS
             for line in lines_of(status, status.steps_per_second):
                 self.message(line)
 
     def on_activity(self, doing: str) -> None:
-        """Says what the training does instead of stepping, until the next status."""
+        """Show what the training does instead of stepping, until the next status."""
         if self._live is not None and self._status is not None:
             self._draw(time.monotonic(), doing)
         elif self._live is not None:
             self._live.update(Text(doing), refresh=True)
 
     def on_pause(self) -> None:
-        """Says that the training stands still, since a terminal in which nothing moves looks like one that hangs."""
+        """Show that the training pauses: without that the terminal would look as if it hung."""
         if self._live is not None and self._status is not None:
             self.on_activity(PAUSED)
         else:
             self.message(f"{PAUSED[0].upper()}{PAUSED[1:]}.")
 
-    def after_pause(self, seconds: float) -> None:
-        """Leaves the pause out of the pace by which the time left is told."""
+    def on_resume(self, seconds: float) -> None:
+        """Leave the pause out of the estimate of the time left."""
         if self._began is not None:
             began, done = self._began
             self._began = (began + seconds, done)
@@ -120,15 +130,15 @@ class ConsoleProgress:
             self.message("Going on after the pause.")
         self._due = min(self._due, time.monotonic())
 
-    def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
-        """Says what the learner is worth alone."""
+    def on_evaluation(self, training: Training, found: Mapping[str, Any]) -> None:
+        """Print the result of the evaluation."""
         self.message(
-            f"Evaluated after {step:,} steps: reward {found['avg_reward']:.1f} on average, "
+            f"Evaluated after {training.statistics.steps:,} steps: reward {found['avg_reward']:.1f} on average, "
             f"goal reached in {found['goal_share']:.0%} of {found['episodes']} episodes."
         )
 
     def _tell_of_loss(self) -> None:
-        """Says where it still can that nobody sees the training any more: that is no reason to end it."""
+        """Report once, where that is still possible, that the output is lost. The training continues."""
         error = lost_output()
         if error is not None and not self._told_of_loss:
             self._told_of_loss = True
@@ -147,7 +157,7 @@ class ConsoleProgress:
         self._due = began + max(LOOK_SECONDS, spent / LOOK_COST)
 
     def _clock(self, status: Status) -> Clock:
-        """Time left as this session's pace has it: an earlier one may have been on another machine."""
+        """Return the time left at this session's pace: an earlier session may have run on another machine."""
         began, at = self._began or (time.monotonic(), status.fraction_done)
         done, spent = status.fraction_done - at, time.monotonic() - began
         left = None if done <= 0 else spent * (1 - status.fraction_done) / done

@@ -1,6 +1,6 @@
-"""The trainer's side of its live board: shows where it stands while someone looks, and reads what was asked of it.
+"""The training's side of its live board: shows its progress while viewers look, and carries out their requests.
 
-With nobody there it costs a look at the clock for each step. See :mod:`pkmncli.api.live` for the viewers' side.
+Without viewers it costs one look at the clock for each step. See :mod:`pkmncli.api.live` for the viewers' side.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import logging
 import os
 import shlex
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,30 +29,30 @@ from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.errors import PkmnError
 from pkmncli.outgoing_text import redact
 from pkmncli.training.beginnings.episode_starts import keep_state, state_file
+from pkmncli.training.display.callbacks import Callback, Training
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from pkmncli.training.recording.counters import TrainingStatistics
     from pkmncli.training.workers.pool import WorkerPool
 
 logger = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_LOOKS = 0.04
-"""How often the board is filled and requests are read, at most: 25 times a second."""
+"""Minimum time between two updates of the board: 25 times a second."""
 
 SECONDS_BETWEEN_STANDINGS = 1.0
-"""How often they are told how far each episode has got, at most: every worker is asked for that."""
+"""Minimum time between two updates of the episodes' progress: every worker is asked for it."""
 
 MOST_FAULTS = 8
-"""Different ones that are told, of pictures that could not be taken."""
+"""Maximum number of distinct picture errors to log."""
 
 SCREEN = "screen"
-"""The part of an observation that people can look at, where an environment draws nothing for them."""
+"""Part of an observation that is shown where an environment draws no picture for people."""
 
 
-class Spectators:
-    """Those who watch a training. While entered, its run folder holds the board.
+class LiveBoardServer(Callback):
+    """Serves viewers in other processes. While entered, the run folder holds the board.
 
     Args:
         folder: the run's folder.
@@ -71,9 +70,9 @@ class Spectators:
         self._from_observations = False
         self._saves = self._starts = 0
         self._faults: set[str] = set()
-        """What went wrong with pictures, told once each."""
+        """Picture errors that were logged already."""
 
-    def __enter__(self) -> Spectators:
+    def __enter__(self) -> LiveBoardServer:
         shape = self._picture_shape()
         path = self._folder / BOARD_FILE
         with write_errors_explained(path):
@@ -99,14 +98,14 @@ class Spectators:
             with contextlib.suppress(OSError):  # some systems keep a file that a viewer has mapped
                 (self._folder / name).unlink(missing_ok=True)
 
-    def renew(self) -> None:
-        """Puts the board into a folder that was made again."""
+    def on_new_folder(self) -> None:
+        """Put the board into the folder that was made again."""
         if self._board is not None:
             self.__enter__()
 
     @property
     def want_stop(self) -> bool:
-        """Whether someone asked for the end of the training."""
+        """True if a viewer asked for the end of the training."""
         return bool(self._asked()["stop"])
 
     @property
@@ -114,56 +113,30 @@ class Spectators:
         return bool(self._asked()["pause"])
 
     def _asked(self, *, now: bool = False) -> Any:
-        """What is asked for, as of the last look at the board at most, or of this moment."""
+        """Return the requests, at most one update of the board old, or those of this moment."""
         if self._board is not None and (now or time.monotonic() >= self._next_read):
             self._next_read = time.monotonic() + SECONDS_BETWEEN_LOOKS
             self._requests = self._board.requests.read()[0]
         return self._requests
 
-    @property
-    def due(self) -> bool:
-        """Whether it is time to look at the board again."""
-        return time.monotonic() >= self._next_look
-
-    def attend(
-        self,
-        statistics: TrainingStatistics,
-        fraction_done: float,
-        steps_per_second: float,
-        interrupted: Callable[[], bool],
-        *,
-        save: Callable[[], None],
-        on_pause: Callable[[], None],
-    ) -> float:
-        """Between two steps: fills the board, and does what was asked for. Nothing of it changes what is decided.
-
-        Args:
-            statistics: of the training.
-            fraction_done: share of its budget that is used, 0..1.
-            steps_per_second: its speed lately.
-            interrupted: whether the training is to end, which ends a pause.
-            save: writes a checkpoint.
-            on_pause: told that it stands still from here on.
-
-        Returns:
-            Seconds for which it stood still.
-        """
-        self._show(statistics, fraction_done, steps_per_second, paused=False)
-        self._do_what_was_asked(statistics, save)
+    def before_step(self, training: Training) -> None:
+        """Fill the board and carry out requests, when that is due. This changes no decision of the training."""
+        if time.monotonic() < self._next_look:
+            return
+        self._show(training, paused=False)
+        self._carry_out_requests(training)
         if not self._want_pause:
-            return 0.0
-        began = time.perf_counter()
-        logger.info("a viewer has the training stand still at step %d", statistics.steps)
-        on_pause()
-        while self._want_pause and not interrupted():
-            self._show(statistics, fraction_done, 0.0, paused=True)
-            self._do_what_was_asked(statistics, save)
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-        seconds = time.perf_counter() - began
-        logger.info("the pause ended after %.0f s", seconds)
-        return seconds
+            return
+        logger.info("a viewer paused the training at step %d", training.statistics.steps)
+        began = time.monotonic()
+        with training.paused():
+            while self._want_pause and not training.interrupted():
+                self._show(training, paused=True)
+                self._carry_out_requests(training)
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+        logger.info("the pause ended after %.0f s", time.monotonic() - began)
 
-    def _show(self, statistics: TrainingStatistics, fraction_done: float, speed: float, *, paused: bool) -> None:
+    def _show(self, training: Training, *, paused: bool) -> None:
         self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
         board = self._board
         if board is None:
@@ -175,12 +148,12 @@ class Spectators:
         board.records.write(self._pool.records())
         self._show_pictures(board, requests)
         self._show_standings(board)
-        state = self._state
+        state, statistics = self._state, training.statistics
         state["steps"] = statistics.steps
         state["episodes"] = statistics.episodes
         state["elapsed_s"] = statistics.elapsed_s
-        state["fraction_done"] = fraction_done
-        state["steps_per_second"] = speed
+        state["fraction_done"] = training.fraction_done
+        state["steps_per_second"] = 0.0 if paused else training.steps_per_second
         state["paused"] = paused
         state["updated"] = time.time()
         board.state.write(state)
@@ -223,29 +196,29 @@ class Spectators:
             self._faults.add(fault)
             logger.warning("viewers get no picture: %s", fault)
 
-    def _do_what_was_asked(self, statistics: TrainingStatistics, save: Callable[[], None]) -> None:
+    def _carry_out_requests(self, training: Training) -> None:
         if self._board is None:
             return
         asked = self._asked()
         saves, self._saves = self._saves, int(asked["saves"])
         if self._saves not in {0, saves}:  # 0 again where the file was cut off
-            self._answer(self._saved(statistics, save))
+            self._answer(self._saved(training))
         starts, self._starts = self._starts, int(asked["starts"])
         if self._starts not in {0, starts}:
             self._answer(self._keep_start(min(int(asked["start_environment"]), self._pool.num_envs - 1)))
 
     @staticmethod
-    def _saved(statistics: TrainingStatistics, save: Callable[[], None]) -> str:
-        """Has a checkpoint written. Returns what came of it, in words: who only looks can end no training by it."""
+    def _saved(training: Training) -> str:
+        """Write a checkpoint. Returns the result in words: an error must not end the training."""
         try:
-            save()
+            training.save_checkpoint()
         except (PkmnError, OSError) as error:
             logger.warning("a viewer asked for a checkpoint, which could not be saved: %s", error)
             return f"The checkpoint could not be saved: {redact(str(error))}"
-        return f"Checkpoint of step {statistics.steps:,} saved."
+        return f"Checkpoint of step {training.statistics.steps:,} saved."
 
     def _keep_start(self, index: int) -> str:
-        """Keeps the state of an environment for episodes to begin in. Returns what came of it, in words."""
+        """Keep the state of an environment as a start state. Returns the result in words."""
         try:
             state = self._pool.start_state(index)
             if state is None:
@@ -258,7 +231,7 @@ class Spectators:
         return f"State of environment {index} saved. Begin there: pkmn train --init-state {path}"
 
     def _answer(self, text: str) -> None:
-        """Tells those who look what became of a request."""
+        """Show viewers the result of a request."""
         assert self._board is not None
         self._state["message"] = text.encode()[:MESSAGE_BYTES]
         self._state["answers"] += 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.text import Text
 
 from pkmncli.api import Source
+from pkmncli.declared import DEFAULT_FRAMES_PER_SECOND
 from pkmncli.training.display.estimate import duration
 from pkmncli.training.recording.journey import in_words, play_time
 
@@ -281,6 +282,7 @@ def _milestones(status: Status, most: int, columns: int) -> list[Text]:
     Those that no episode has reached which has ended have the split of the running one.
     """
     statistics = status.statistics
+    rate = DEFAULT_FRAMES_PER_SECOND if status.journey is None else status.journey.frames_per_second
     running = {one.name: one for one in status.journey.milestones} if status.journey is not None else {}
     place = {name: index for index, name in enumerate(statistics.milestone_order)}
     names = sorted({*statistics.milestones_reached, *running}, key=lambda name: (place.get(name, len(place)), name))
@@ -296,7 +298,7 @@ def _milestones(status: Status, most: int, columns: int) -> list[Text]:
             [
                 name,
                 "-" if step is None else f"{step:,}",
-                "-" if frame is None else play_time(frame, seconds=True),
+                "-" if frame is None else play_time(frame / rate, seconds=True),
                 "-" if first is None else f"{first:,}",
                 f"{statistics.milestone_episodes.get(name, 0):,}",
             ]

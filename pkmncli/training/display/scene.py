@@ -1,10 +1,10 @@
-"""What goes on in the first environment of a training, in words for people who watch the console."""
+"""Scene in the first environment of a training, in words for people who watch the console."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmncli.api import Action, Source
+from pkmncli.api import ActionNames, Source
 from pkmncli.training.display.status import Scene
 
 if TYPE_CHECKING:
@@ -14,25 +14,31 @@ if TYPE_CHECKING:
     from pkmncli.training.progression import Progression
 
 WHO = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "the rules", Source.LLM: "the LLM"}
-"""Who decides, in words."""
+"""Deciding side, in words."""
 
 
 def scene_of(
-    game: str, goal: str | None, record: np.void, advice: AdviceCoordinator | None, progression: Progression
+    game: str,
+    goal: str | None,
+    record: np.void,
+    names: ActionNames,
+    advice: AdviceCoordinator | None,
+    progression: Progression,
 ) -> Scene:
-    """The scene after a step.
+    """Return the scene after a step.
 
     Args:
-        game: where the game stands, in words.
-        goal: the milestone that ends an episode.
-        record: of the step.
-        advice: the coordinator of advice; None without a language model.
-        progression: who has how much say.
+        game: state of the game, in words.
+        goal: milestone that ends an episode.
+        record: record of the step.
+        names: names of the actions.
+        advice: coordinator of advice; None without a language model.
+        progression: shares of the deciding sides.
     """
     return Scene(
         game=game,
         goal=goal,
-        action=Action(int(record["action"])).name.lower(),
+        action=names.names[int(record["action"])],
         source=WHO[Source(int(record["source"]))],
         reason=record["reason"].decode(errors="ignore"),
         advice="" if advice is None else advice.latest_advice,

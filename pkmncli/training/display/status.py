@@ -1,10 +1,9 @@
-"""What a training was told, where it stands, and who is shown that."""
+"""Options of a training, and its status for people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
 from pkmncli.config.hand_over_settings import HandOverSettings
 from pkmncli.hybrid.arbiter import AgentMode
@@ -15,7 +14,7 @@ from pkmncli.training.recording.journey import Journey
 
 @dataclass(frozen=True, slots=True)
 class TrainerOptions:
-    """What the loop needs to know. At least one budget is set, and the first one used up ends the training."""
+    """Options of the training loop. At least one budget is set; the training ends when the first one is used up."""
 
     mode: AgentMode
     seed: int
@@ -24,18 +23,22 @@ class TrainerOptions:
     total_episodes: int | None
     save_interval: Interval
     schedule_steps: int
-    """What the learner's schedules end at; a run that goes on keeps its first."""
+    """Steps at which the learner's schedules end; a resumed run keeps its first value."""
     eval_interval: Interval
     hand_over: HandOverSettings = field(default_factory=HandOverSettings)
+    pretrain_steps: int = 0
+    """Updates before the learner decides anything."""
+    start: str = ""
+    """Hash of the saved state in which every episode begins; empty for the game's own start."""
 
     @property
     def budget(self) -> str:
-        """The budget in words."""
+        """Budget in words."""
         budgets = {"steps": self.total_steps, "episodes": self.total_episodes}
         return ", ".join(f"{name} = {most:,}" for name, most in budgets.items() if most is not None)
 
     def fraction_used(self, statistics: TrainingStatistics) -> float:
-        """Share of the budget that is used: 1 and more ends the training."""
+        """Return the used share of the budget: 1 and more ends the training."""
         return max(
             statistics.steps / self.total_steps if self.total_steps is not None else 0.0,
             statistics.episodes / self.total_episodes if self.total_episodes is not None else 0.0,
@@ -83,29 +86,3 @@ class Status:
     def fraction_done(self) -> float:
         """Share of the budget that is used, 0..1."""
         return min(self.options.fraction_used(self.statistics), 1.0)
-
-
-class Observer(Protocol):
-    """Told of what happens in a training. Called by the trainer's thread; must return soon."""
-
-    @property
-    def wants_look(self) -> bool:
-        """Whether a status is wanted now. Asked after every step."""
-
-    def on_look(self, status: Status) -> None:
-        """Shows a status that was wanted."""
-
-    def on_activity(self, doing: str) -> None:
-        """The training does something else than stepping for a while, such as an evaluation."""
-
-    def message(self, text: str) -> None:
-        """Something that people should know: who decides from now on."""
-
-    def on_pause(self) -> None:
-        """A viewer has the training stand still."""
-
-    def after_pause(self, seconds: float) -> None:
-        """It goes on, after so many seconds that count for no pace."""
-
-    def on_evaluation(self, step: int, found: Mapping[str, Any]) -> None:
-        """The learner was evaluated after so many steps."""

@@ -17,6 +17,7 @@ from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import build_learner, names_of, open_store, worker_spec
 from pkmncli.training.beginnings.pretrained import FOLDER, find_pretrained
 from pkmncli.training.checkpoints.files import Checkpoint, read_checkpoint, write_checkpoint
+from pkmncli.training.checkpoints.state import TrainerState
 from pkmncli.training.evaluation.evaluation import LearnerPolicy, evaluate, keep_evaluation
 from pkmncli.training.evaluation.final_evaluation import ENVIRONMENTS, side_by_side_spec
 from pkmncli.training.run_settings import run_settings
@@ -60,8 +61,7 @@ def pretrained_run(game: str, registry: Registry, rom: Path | None = None) -> It
             checkpoint = Checkpoint(
                 step=int(score["steps"]),
                 learner=learner.state_dict(),
-                trainer={"arbiter": {"trust": 0.0}},
-                arrays={},
+                trainer=TrainerState(arbiter={"trust": 0.0}),
                 workers=tuple(pool.save()),
             )
         write_atomic(run.config_file, settings.to_toml(run.folder))

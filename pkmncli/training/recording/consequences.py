@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from pkmncli.api import Consequence, Facts
+from pkmncli.api import Consequence, Facts, PhaseRole
 
-_TELLING = frozenset({"dialogue", "choice"})
-"""Phases in which the game asks or tells something, by the environment's own names."""
-_WORDS = _TELLING | {"menu"}
+_TELLING = frozenset({PhaseRole.READING, PhaseRole.ANSWERING})
+"""Roles of phases in which the game tells or asks something."""
+_WORDS = _TELLING | {PhaseRole.MENU}
 
 
 class ConsequenceWatcher:
     """Watches one environment. Remembers the tiles of its running episode.
 
     Args:
-        phase_names: the environment's.
+        phase_roles: the role of each phase of the environment.
     """
 
-    def __init__(self, phase_names: Sequence[str]) -> None:
-        self._telling = frozenset(number for number, name in enumerate(phase_names) if name in _TELLING)
-        self._words = frozenset(number for number, name in enumerate(phase_names) if name in _WORDS)
+    def __init__(self, phase_roles: Sequence[PhaseRole]) -> None:
+        self._telling = frozenset(number for number, role in enumerate(phase_roles) if role in _TELLING)
+        self._words = frozenset(number for number, role in enumerate(phase_roles) if role in _WORDS)
         self._tiles: set[int] = set()
         self._maps: set[int] = set()
 
     def begin(self, facts: Facts) -> None:
         """An episode begins."""
-        self.load([])
+        self.load_state_dict({"tiles": ()})
         self._note(facts)
 
     def look(self, before: Facts, after: Facts) -> int:
@@ -59,11 +60,11 @@ class ConsequenceWatcher:
         self._maps.add(facts.map_id)
         return True
 
-    def save(self) -> list[int]:
-        """The tiles of the running episode, as numbers."""
-        return sorted(self._tiles)
+    def state_dict(self) -> dict[str, Any]:
+        """Return the tiles of the running episode, as numbers."""
+        return {"tiles": sorted(self._tiles)}
 
-    def load(self, tiles: Iterable[int]) -> None:
-        """Goes on with these tiles."""
-        self._tiles = set(tiles)
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`."""
+        self._tiles = set(state["tiles"])
         self._maps = {tile >> 16 for tile in self._tiles}

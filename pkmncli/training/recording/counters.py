@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from statistics import fmean
 from typing import Any
 
@@ -192,21 +192,21 @@ class TrainingStatistics:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values for a checkpoint."""
+        """Return plain values for a checkpoint."""
         state = asdict(self)
         state["recent_rewards"] = list(self.recent_rewards)
         state["recent_successes"] = list(self.recent_successes)
         state["recent_learner_steps"] = [list(pair) for pair in self.recent_learner_steps]
         return state
 
-    @classmethod
-    def from_state_dict(cls, state: dict[str, Any]) -> TrainingStatistics:
-        """Goes on from :meth:`state_dict`."""
-        state = dict(state)
-        state["recent_rewards"] = deque(state["recent_rewards"], maxlen=RECENT_EPISODES)
-        state["recent_successes"] = deque(state.get("recent_successes", ()), maxlen=RECENT_EPISODES)
-        pairs = ((own, steps) for own, steps in state.get("recent_learner_steps", ()))
-        state["recent_learner_steps"] = deque(pairs, maxlen=RECENT_EPISODES)
-        splits = state.get("milestone_splits", {})
-        state["milestone_splits"] = {name: (step, frame) for name, (step, frame) in splits.items()}
-        return cls(**state)
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`. Counters that it lacks stay; unknown ones are those of another version."""
+        loaded = {one.name: state[one.name] for one in fields(self) if one.name in state}
+        for name in ("recent_rewards", "recent_successes"):
+            loaded[name] = deque(loaded.get(name, ()), maxlen=RECENT_EPISODES)
+        pairs = ((own, steps) for own, steps in loaded.get("recent_learner_steps", ()))
+        loaded["recent_learner_steps"] = deque(pairs, maxlen=RECENT_EPISODES)
+        splits = loaded.get("milestone_splits", {})
+        loaded["milestone_splits"] = {name: (step, frame) for name, (step, frame) in splits.items()}
+        for name, value in loaded.items():
+            setattr(self, name, value)

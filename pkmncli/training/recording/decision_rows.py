@@ -134,42 +134,41 @@ class StepRows:
             self._values = np.full((len(self._records), self._num_envs, num_actions), np.nan, np.float32)
         return self._values
 
-    # Going on ------------------------------------------------------------------------------------------------------
+    # Checkpoints ---------------------------------------------------------------------------------------------------
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The steps that wait, for a checkpoint: plain values, and arrays by name."""
+    def state_dict(self) -> dict[str, Any]:
+        """Return the steps that wait, as plain values and arrays."""
         held = slice(0, self._steps)
         records = self._records[held]
-        arrays: dict[str, NDArray[Any]] = {
-            f"record.{name}": _plain(records[name].copy()) for name in RECORD_DTYPE.names or ()
-        }
-        arrays |= {"global_steps": self._global_steps[held].copy(), "previous": self._previous[held].copy()}
-        if self._values is not None:
-            arrays["values"] = self._values[held].copy()
-        values = {
+        state: dict[str, Any] = {
             "times": self._times[held].tolist(),
             "latencies_s": self._latencies[held].tolist(),
             "models": [list(models) for models in self._models],
+            "global_steps": self._global_steps[held].copy(),
+            "previous": self._previous[held].copy(),
         }
-        return values, arrays
+        state |= {f"record.{name}": _plain(records[name].copy()) for name in RECORD_DTYPE.names or ()}
+        if self._values is not None:
+            state["values"] = self._values[held].copy()
+        return state
 
-    def load(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Goes on from :meth:`state`. A field of the record that it does not have is 0."""
-        count = self._steps = len(values["times"])
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`. A field of the record that it lacks is 0."""
+        count = self._steps = len(state["times"])
         self._records[:count] = np.zeros((), RECORD_DTYPE)
         for name in RECORD_DTYPE.names or ():
-            if f"record.{name}" in arrays:
+            if f"record.{name}" in state:
                 field = self._records[name]
-                stored = np.ascontiguousarray(arrays[f"record.{name}"])
+                stored = np.ascontiguousarray(state[f"record.{name}"])
                 field[:count] = stored.view(field.dtype)[..., 0] if field.dtype.kind == "S" else stored
-        self._global_steps[:count] = arrays["global_steps"]
-        self._previous[:count] = arrays["previous"]
-        self._times[:count] = values["times"]
-        self._latencies[:count] = np.reshape(values["latencies_s"], (count, self._num_envs))
-        self._models = [list(models) for models in values["models"]]
+        self._global_steps[:count] = state["global_steps"]
+        self._previous[:count] = state["previous"]
+        self._times[:count] = state["times"]
+        self._latencies[:count] = np.reshape(state["latencies_s"], (count, self._num_envs))
+        self._models = [list(models) for models in state["models"]]
         self._values = None
-        if "values" in arrays:
-            self._room_for_values(arrays["values"].shape[2])[:count] = arrays["values"]
+        if "values" in state:
+            self._room_for_values(state["values"].shape[2])[:count] = state["values"]
 
     @property
     def first_held(self) -> int | None:

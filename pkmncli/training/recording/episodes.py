@@ -25,9 +25,9 @@ MEMORY_HASH_DTYPE = np.dtype([("step", "<u4"), ("hash", "<u8")])
 class RunningEpisode:
     """One environment's episode so far. ``first_step`` counts the steps of all environments before it began."""
 
-    number: int
-    seed: int
-    first_step: int
+    number: int = 0
+    seed: int = 0
+    first_step: int = 0
     presses: bytearray = field(default_factory=bytearray)
     fine_hashes: list[int] = field(default_factory=list)
     memory_hashes: list[tuple[int, int]] = field(default_factory=list)
@@ -95,9 +95,9 @@ class RunningEpisode:
             "memory_hashes": np.asarray(self.memory_hashes, MEMORY_HASH_DTYPE).tobytes(),
         }
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The episode for a checkpoint: plain values, and arrays."""
-        values: dict[str, Any] = {
+    def state_dict(self) -> dict[str, Any]:
+        """Return the episode for a checkpoint: plain values and arrays."""
+        return {
             "number": self.number,
             "seed": self.seed,
             "first_step": self.first_step,
@@ -105,28 +105,19 @@ class RunningEpisode:
             "total_reward": self.total_reward,
             "steps_by_source": self.steps_by_source,
             "memory_hashes": [list(pair) for pair in self.memory_hashes],
-        }
-        arrays: dict[str, NDArray[Any]] = {
             "presses": np.frombuffer(bytes(self.presses), np.uint8),
             "fine_hashes": np.asarray(self.fine_hashes, np.uint64),
             "sources": np.frombuffer(bytes(self.sources), np.uint8),
             "rewards": np.asarray(self.rewards, np.float64),
         }
-        return values, arrays
 
-    @classmethod
-    def from_state(cls, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RunningEpisode:
-        """The episode that :meth:`state` described."""
-        return cls(
-            number=values["number"],
-            seed=values["seed"],
-            first_step=values["first_step"],
-            presses=bytearray(arrays["presses"].tobytes()),
-            fine_hashes=arrays["fine_hashes"].tolist(),
-            memory_hashes=[(step, digest) for step, digest in values["memory_hashes"]],
-            total_reward=values["total_reward"],
-            steps_by_source=list(values["steps_by_source"]),
-            start=values["start"],
-            sources=bytearray(arrays["sources"].tobytes()),
-            rewards=arrays["rewards"].tolist(),
-        )
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`."""
+        self.number, self.seed, self.first_step = state["number"], state["seed"], state["first_step"]
+        self.start, self.total_reward = state["start"], state["total_reward"]
+        self.steps_by_source = list(state["steps_by_source"])
+        self.memory_hashes = [(step, digest) for step, digest in state["memory_hashes"]]
+        self.presses = bytearray(state["presses"].tobytes())
+        self.fine_hashes = state["fine_hashes"].tolist()
+        self.sources = bytearray(state["sources"].tobytes())
+        self.rewards = state["rewards"].tolist()

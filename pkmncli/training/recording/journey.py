@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pkmncli.declared import DEFAULT_FRAMES_PER_SECOND
+
 if TYPE_CHECKING:
     from pkmncli.api import Environment
-
-FRAMES_A_SECOND = 59.7275
-"""Of a Game Boy: 4,194,304 clocks a second, 70,224 a frame (Pan Docs, "Rendering")."""
 
 
 class Standing(NamedTuple):
@@ -85,12 +84,19 @@ class Journey:
     """Steps since anything was new: as the environment says it, else since the latest milestone, if there are any."""
     ended: bool = False
     latest_title: str = ""
-    """What the latest milestone is called, where the environment says so."""
+    """Title of the latest milestone, if the environment declares one."""
+    frames_per_second: float = DEFAULT_FRAMES_PER_SECOND
+    """Frames of the game that are one second of play."""
 
     @property
     def furthest_first(self) -> tuple[int, int]:
         """Sorts journeys: more milestones go before fewer, then the one that needed fewer steps for them."""
         return -len(self.milestones), self.milestones[-1].step if self.milestones else 0
+
+    @property
+    def play_s(self) -> float:
+        """Seconds of play."""
+        return self.frames / self.frames_per_second
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as the run's summary has them."""
@@ -100,7 +106,8 @@ class Journey:
             "ended": self.ended,
             "steps": self.steps,
             "frames": self.frames,
-            "play_time": play_time(self.frames),
+            "frames_per_second": self.frames_per_second,
+            "play_time": play_time(self.play_s),
             "latest_milestone": self.milestones[-1].name if self.milestones else None,
             "latest_title": self.latest_title,
             "milestones": [one._asdict() for one in self.milestones],
@@ -123,13 +130,13 @@ class Journey:
             steps_since_progress=content["steps_since_progress"],
             ended=content["ended"],
             latest_title=content["latest_title"],
+            frames_per_second=content.get("frames_per_second", DEFAULT_FRAMES_PER_SECOND),
         )
 
 
-def play_time(frames: int, *, seconds: bool = False) -> str:
-    """Emulated frames as the game's own time, h:mm, or h:mm:ss."""
-    exact = frames / FRAMES_A_SECOND
-    total = round(exact) if seconds else int(exact)
+def play_time(play_s: float, *, seconds: bool = False) -> str:
+    """Return seconds of play as h:mm, or h:mm:ss."""
+    total = round(play_s) if seconds else int(play_s)
     return f"{total // 3600}:{total // 60 % 60:02}" + (f":{total % 60:02}" if seconds else "")
 
 
@@ -144,12 +151,12 @@ def in_words(journey: Journey, *, short: bool = False) -> str:
         parts.append(reached)
     parts += [f"{name} {value:,g}" for name, value in journey.progress.items()]
     parts.append(f"step {journey.steps:,}")
-    parts.append(f"{play_time(journey.frames, seconds=True)} played")
+    parts.append(f"{play_time(journey.play_s, seconds=True)} played")
     if journey.environment:
         parts.append(f"in environment {journey.environment}")  # what else is told of a game is of the first one, 0
     since = journey.steps_since_progress
     if since:
-        per_step = journey.frames / max(journey.steps, 1)
+        per_step = journey.play_s / max(journey.steps, 1)
         steps = f"{since:,} step{'s' if since > 1 else ''}"
-        parts.append(f"nothing new for {steps} ({play_time(round(since * per_step), seconds=True)})")
+        parts.append(f"nothing new for {steps} ({play_time(since * per_step, seconds=True)})")
     return ", ".join(parts)

@@ -87,6 +87,7 @@ class Journeys:
             episode=number,
             steps=standing.step,
             frames=standing.frames,
+            frames_per_second=self._pool.frames_per_second,
             milestones=reached,
             total=len(self._pool.milestone_names),
             progress=standing.progress,

@@ -212,19 +212,15 @@ class Recorder:
         """The global step of the first decision that is held back; nothing if none is."""
         return self._rows.first_held
 
-    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What the next rows depend on, for a checkpoint: plain values, and arrays by name. Call :meth:`flush` before.
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the rows to come, and the decisions that are held back. Call :meth:`flush` before."""
+        return {"codes": self._codes.tolist(), "held": self._rows.state_dict()}
 
-        The decisions that are held back are among it.
-        """
-        values, arrays = self._rows.state()
-        return {"codes": self._codes.tolist(), "held": values}, arrays
-
-    def load_state(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Goes on from :meth:`state`. A checkpoint of an earlier version holds no decisions back."""
-        self._codes = np.asarray(values["codes"], np.uint32)
-        if "held" in values:
-            self._rows.load(values["held"], arrays)
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`. A checkpoint of an earlier version holds no decisions back."""
+        self._codes = np.asarray(state["codes"], np.uint32)
+        if "held" in state:
+            self._rows.load_state_dict(state["held"])
 
 
 def _array(column: Any) -> NDArray[Any]:

@@ -6,12 +6,13 @@ Emulators never share a process with another Python thread: beside a busy thread
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import pickle
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,11 +30,15 @@ if TYPE_CHECKING:
     import gymnasium
     from numpy.typing import NDArray
 
-    from pkmncli.api import Advice, Context
+    from pkmncli.api import ActionNames, Advice, Context, PhaseRole, Skill
 
 logger = logging.getLogger(__name__)
 
+_Answer = TypeVar("_Answer")
+
 SECONDS_TO_START = 120.0
+_RESTARTS = 3
+"""Workers that replace one that was killed, before the training ends: memory that is short kills the next one, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,7 @@ class WorkerPool:
         self._closing = contextlib.ExitStack()
         self._slots = [0] * spec.num_envs
         self._messages = [b""] * spec.num_envs
+        self._descriptions: dict[int, dict[str, Any]] = {}
         self._lost: dict[int, WorkerLostError] = {}
         self._ended = [EpisodeEnd(Standing(0, 0, (), (), {}, None), {})] * spec.num_envs
         self.losses = 0
@@ -92,12 +98,21 @@ class WorkerPool:
         try:
             for index in range(spec.num_envs):
                 self._links.append(WorkerLink(index, spec))
-            descriptions = [self._first_words(index) for index in range(spec.num_envs)]
+            descriptions = [
+                self._begin(index, functools.partial(self._description, index), "could not be started")
+                for index in range(spec.num_envs)
+            ]
             self.observation_space: gymnasium.spaces.Dict = descriptions[0]["observation_space"]
             self.action_space: gymnasium.spaces.Discrete = descriptions[0]["action_space"]
             self.phase_names: list[str] = descriptions[0]["phase_names"]
             self.situations: list[str] = descriptions[0]["situations"]
             """The kind of situation that each phase is."""
+            self.phase_roles: list[PhaseRole] = descriptions[0]["phase_roles"]
+            self.action_names: ActionNames = descriptions[0]["action_names"]
+            self.frames_per_second: float = descriptions[0]["frames_per_second"]
+            """Frames of the game that are one second of play."""
+            self.skills: tuple[Skill, ...] = descriptions[0]["skills"]
+            """Skills of the pilot that advice can ask for."""
             self.milestone_names: list[str] = descriptions[0]["milestone_names"]
             self.goal: str | None = descriptions[0]["goal"]
             """The milestone that ends an episode, where the environment says so."""
@@ -108,42 +123,45 @@ class WorkerPool:
             block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
             self._block = self._closing.enter_context(contextlib.closing(block))
             for index in range(spec.num_envs):
-                self._attach_or_start_again(index)
+                self._begin(index, functools.partial(self._attach, index), "could not be started")
         except BaseException:
             self.close()
             raise
 
-    def _first_words(self, index: int, *, again: bool = True) -> dict[str, Any]:
-        """Return what a worker says of its environment; one that was killed before it could is started ``again``."""
-        link = self._links[index]
-        try:
-            description: dict[str, Any] = pickle.loads(link.receive(SECONDS_TO_START)[1:])
-        except WorkerLostError as loss:
-            if again and (link.process.exitcode or 0) < 0:
+    def _begin(self, index: int, begin: Callable[[], _Answer], failure: str) -> _Answer:
+        """Return what ``begin`` returns. A worker that is killed meanwhile is replaced, :data:`_RESTARTS` times.
+
+        Raises:
+            TrainingError: the worker was killed more often, or was lost otherwise.
+        """
+        restarts = 0
+        while True:
+            try:
+                return begin()
+            except WorkerLostError as loss:
+                killed = (self._links[index].process.exitcode or 0) < 0
+                if not killed or restarts == _RESTARTS:
+                    raise TrainingError(f"environment {index} {failure}: {loss.reason}") from loss
                 logger.warning("environment %d is started again: %s", index, loss.reason)
                 self._replace(index)
-                return self._first_words(index, again=False)
-            raise TrainingError(f"environment {index} could not be started: {loss.reason}") from loss
-        return description
+                restarts += 1
 
-    def _attach_or_start_again(self, index: int) -> None:
-        """Give a new worker the shared memory; one that was killed meanwhile is started once more."""
-        try:
-            self._attach(self._links[index])
-        except WorkerLostError:
-            self._replace(index)
-            self._first_words(index)
-            try:
-                self._attach(self._links[index])
-            except WorkerLostError as loss:
-                raise TrainingError(f"environment {index} could not be started: {loss.reason}") from loss
+    def _description(self, index: int) -> dict[str, Any]:
+        """Return the description that a worker sends of its environment when it has started."""
+        if index not in self._descriptions:
+            self._descriptions[index] = pickle.loads(self._links[index].receive(SECONDS_TO_START)[1:])
+        return self._descriptions[index]
 
     def _replace(self, index: int) -> None:
         """Start another worker in the place of one that is lost."""
         self._links[index].kill()
+        self._descriptions.pop(index, None)
         self._links[index] = WorkerLink(index, self.spec)
 
-    def _attach(self, link: WorkerLink) -> None:
+    def _attach(self, index: int) -> None:
+        """Give a worker that has started the shared memory."""
+        self._description(index)
+        link = self._links[index]
         link.send(ATTACH + pickle.dumps(self._block.layout))
         link.receive(self._timeout_s)
         assert link.process.pid is not None
@@ -272,18 +290,18 @@ class WorkerPool:
         self.losses += 1
         self._on_loss(loss)
         self._replace(index)
-        self._first_words(index)
-        link = self._links[index]
-        try:
-            self._attach(link)
+
+        def play_again() -> bytes:
+            self._attach(index)
+            link = self._links[index]
             link.send(_call_message("replay", self._episodes[index], self._logs[index], self._slots[index]))
             link.receive(self._call_timeout_s)
             link.send(_call_message("begin_next_at", self._next_starts[index]))
             link.receive(self._call_timeout_s)
             link.send(message)
             return link.receive(timeout_s)
-        except WorkerLostError as again:
-            raise TrainingError(f"environment {index} failed twice at the same step: {again.reason}") from again
+
+        return self._begin(index, play_again, "failed twice at the same step")
 
     @property
     def _call_timeout_s(self) -> float:
@@ -404,12 +422,14 @@ class WorkerPool:
         """The state of every worker."""
         return self.call_all("save")
 
-    def load(self, states: Sequence[WorkerState], logs: Sequence[PressLog]) -> None:
-        """Goes on from saved states; ``logs`` are those of the running episodes so far."""
+    def load(self, states: Sequence[WorkerState], logs: Sequence[Mapping[str, Any]]) -> None:
+        """Resume from saved states; ``logs`` are the states of :meth:`logs`."""
         self._slots = [0] * self.num_envs
         self.call_all("load", [(state, 0) for state in states])
         self._episodes = [state.episode for state in states]
-        self._logs = list(logs)
+        self._logs = [PressLog() for _ in logs]
+        for log, state in zip(self._logs, logs, strict=True):
+            log.load_state_dict(state)
 
     def logs(self) -> Sequence[PressLog]:
         """What each running episode consists of so far."""

@@ -51,7 +51,7 @@ class PressLog:
         self.advice.clear()
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return plain values to resume from."""
         return {
             "presses": self.presses.hex(),
             "sources": self.sources.hex(),
@@ -59,11 +59,10 @@ class PressLog:
             "described": self.described,
         }
 
-    @classmethod
-    def from_state_dict(cls, state: Mapping[str, Any]) -> PressLog:
-        """The log that :meth:`state_dict` described."""
-        given = [
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`."""
+        self.advice = [
             (int(steps), None if values is None else Advice.from_values(values)) for steps, values in state["advice"]
         ]
-        presses, sources = bytearray.fromhex(state["presses"]), bytearray.fromhex(state["sources"])
-        return cls(presses, sources, given, int(state["described"]))
+        self.presses, self.sources = bytearray.fromhex(state["presses"]), bytearray.fromhex(state["sources"])
+        self.described = int(state["described"])

@@ -15,11 +15,19 @@ from typing import TYPE_CHECKING
 
 from pkmncli.channel import Channel
 from pkmncli.child_processes import begin_child, portable
+from pkmncli.declared import (
+    action_names_of,
+    frames_per_second_of,
+    phase_roles_of,
+    reward_names_of,
+    situations_of,
+    skills_of,
+)
 from pkmncli.errors import PkmnError
 from pkmncli.outgoing_text import guard_output, redact
 from pkmncli.training.workers.shared_memory import FieldLayout, SharedBlock
 from pkmncli.training.workers.spec import WorkerSpec
-from pkmncli.training.workers.worker import Worker, reward_names_of, situations_of
+from pkmncli.training.workers.worker import Worker
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -55,7 +63,11 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
             "observation_space": environment.observation_space,
             "action_space": environment.action_space,
             "phase_names": list(environment.phase_names),
+            "phase_roles": phase_roles_of(environment),
             "situations": situations_of(environment),
+            "action_names": action_names_of(environment, int(environment.action_space.n)),
+            "frames_per_second": frames_per_second_of(environment),
+            "skills": skills_of(pilot),
             "milestone_names": list(environment.milestone_names),
             "goal": getattr(environment, "goal_name", None),
             "names": dict(environment.names),

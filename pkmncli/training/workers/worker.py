@@ -23,8 +23,9 @@ from pkmncli.api import (
     Source,
 )
 from pkmncli.api.live import LiveBoard
+from pkmncli.declared import action_names_of, phase_roles_of, reward_names_of
 from pkmncli.diagnostics import one_line
-from pkmncli.errors import EnvironmentSetupError, PkmnError, TrainingError
+from pkmncli.errors import PkmnError, TrainingError
 from pkmncli.outgoing_text import redact_values
 from pkmncli.seeds import derive_seed, episode_number
 from pkmncli.training.recording.consequences import ConsequenceWatcher
@@ -58,7 +59,7 @@ class Worker:
         self.advice: Advice | None = None
         self.advice_steps_left = 0
         self.proposal = Decision(0, "", 0.0)
-        self.consequences = ConsequenceWatcher(environment.phase_names)
+        self.consequences = ConsequenceWatcher(phase_roles_of(environment))
         self._reward_parts = np.zeros(max(REWARD_PARTS, len(reward_names_of(environment))), np.float32)
         self._write_reward_parts = getattr(environment, "write_reward_parts", None)
         self._reports_of_pilot = getattr(pilot, "reports", None)
@@ -111,14 +112,14 @@ class Worker:
                 "advice": None if self.advice is None else asdict(self.advice),
                 "advice_steps_left": self.advice_steps_left,
             }
-        tiles = tuple(self.consequences.save())
+        tiles = tuple(self.consequences.state_dict()["tiles"])
         return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot, tiles)
 
     def load(self, state: WorkerState, slot: int) -> None:
         """Goes on from a saved state."""
         self.environment.load_state(state.environment)
         self.episode, self.step_in_episode = state.episode, state.step
-        self.consequences.load(state.tiles)
+        self.consequences.load_state_dict({"tiles": state.tiles})
         if self.pilot is not None and state.pilot is not None:
             self.pilot.load_state(state.pilot["memory"])
             self.proposal = Decision(*state.pilot["proposal"])
@@ -238,10 +239,11 @@ class Worker:
 
     def time_steps(self, count: int) -> float:
         """Seconds that one step takes here and now. Leaves the environment as it was."""
+        idle = action_names_of(self.environment).idle_action
         state = self.environment.save_state()
         began = time.perf_counter()
         for _ in range(count):
-            self.environment.step(self.environment.action_space.n.item() - 1)
+            self.environment.step(idle)
         elapsed = time.perf_counter() - began
         self.environment.load_state(state)
         return elapsed / count
@@ -366,26 +368,6 @@ class Worker:
             record["advice_steps_left"] = self.advice_steps_left
             now = self.environment.facts()
             record["next_map"], record["next_phase"] = now.map_id, now.phase
-
-
-def situations_of(environment: Environment) -> list[str]:
-    """The kind of situation that each phase of an environment is; one kind for all where it names none.
-
-    Raises:
-        EnvironmentSetupError: it does not name one for each phase.
-    """
-    phases = environment.phase_names
-    found = list(getattr(environment, "situations", ())) or ["all"] * len(phases)
-    if len(found) != len(phases):
-        raise EnvironmentSetupError(
-            f"{type(environment).__name__} names {len(found)} situations for {len(phases)} phases: one each is needed"
-        )
-    return found
-
-
-def reward_names_of(environment: Environment) -> list[str]:
-    """The parts of its reward that an environment names."""
-    return list(getattr(environment, "reward_names", ()))
 
 
 @lru_cache(maxsize=1024)

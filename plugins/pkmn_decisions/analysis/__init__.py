@@ -1,1 +1,1 @@
-"""What the decisions of runs show: patterns, sequences, loops, who decides best."""
+"""Analysis of the decisions of runs: patterns, sequences, loops, and the best source for each situation."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pkmn_decisions.analysis.findings import Analysis
-from pkmn_decisions.analysis.names import SOURCE_NAMES, Names
 from pkmn_decisions.analysis.patterns import Pattern
 from pkmn_decisions.analysis.situations import DIMENSIONS, in_words, situation, with_names
-from pkmn_decisions.report.headline import WHO, tiles
+from pkmn_decisions.store.names import SOURCE_NAMES, SOURCES_IN_WORDS, Names
 from pkmncli.errors import DecisionValidationError
 
 VERSION = 1
@@ -107,7 +106,7 @@ def _pilot(analysis: Analysis) -> Iterator[AdviceLine]:
         yield AdviceLine(
             "pilot",
             {"map": place.map_id, "phase": place.phases.most_common(1)[0][0]},
-            f"gets into loops{tiles(place)}: give up its goal there after a while",
+            f"gets into loops{place.tiles}: give up its goal there after a while",
             f"{place.steps:,} decisions in all, the longest loop {place.longest:,}",
             float(place.steps),
         )
@@ -121,6 +120,7 @@ def _strategy(analysis: Analysis) -> Iterator[AdviceLine]:
             if not one.significant or source == "explore":
                 continue
             better = (one.difference or 0.0) > 0
-            text = f"let {WHO[source]} decide {'more' if better else 'less'}: {in_words(place.situation, names)}"
+            more = "more" if better else "less"
+            text = f"let {SOURCES_IN_WORDS[source]} decide {more}: {in_words(place.situation, names)}"
             evidence = f"{one.mean_return:+.2f} against {one.others_return:+.2f}, {one.judged:,} decisions"
             yield AdviceLine("strategy", place.situation, text, evidence, one.stake)

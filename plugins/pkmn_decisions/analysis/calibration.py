@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pkmn_decisions.analysis.conditions import Condition, where
-from pkmn_decisions.analysis.names import SOURCE_NAMES
+from pkmn_decisions.store.names import SOURCE_NAMES
 from pkmn_decisions.store.view import RunViews
 
 BINS = 10

@@ -7,11 +7,11 @@ from typing import Any
 
 from pkmn_decisions.analysis.clusters import MOST_CLUSTERS, cluster_expression
 from pkmn_decisions.analysis.conditions import where
-from pkmn_decisions.analysis.names import Names
 from pkmn_decisions.analysis.option_tests import Option, compare_options
 from pkmn_decisions.analysis.patterns import PatternQuestion
 from pkmn_decisions.analysis.situations import situation, with_names
 from pkmn_decisions.store.files import sql_text
+from pkmn_decisions.store.names import Names
 from pkmn_decisions.store.view import RunViews, run_names
 from pkmncli.errors import DecisionValidationError
 

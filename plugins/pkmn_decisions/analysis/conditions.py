@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from pkmn_decisions.analysis.names import Names
+from pkmn_decisions.store.names import Names
 from pkmncli.errors import DecisionValidationError
 
 NUMBER_KEYS: Mapping[str, str] = {

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pkmn_decisions.analysis.conditions import Condition, where
-from pkmn_decisions.analysis.names import SOURCE_NAMES, Names
+from pkmn_decisions.store.names import SOURCE_NAMES, Names
 from pkmn_decisions.store.view import RunViews
 
 BLOCK = 32
@@ -56,6 +56,13 @@ class LoopPlace:
     """Source -> number of decisions."""
     actions: Counter[int] = field(default_factory=Counter)
     """Action -> number of presses."""
+
+    @property
+    def tiles(self) -> str:
+        """Its tiles in words, after a map's name."""
+        if (self.left, self.top) == (self.right, self.bottom):
+            return f" at {self.left},{self.top}"
+        return f" between {self.left},{self.top} and {self.right},{self.bottom}"
 
     def as_dict(self, names: Names) -> dict[str, Any]:
         """Return plain values, with the names of the numbers."""

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pkmn_decisions.analysis.names import OUTCOME_NAMES, SOURCE_NAMES
 from pkmn_decisions.analysis.significance import FEWEST_CLUSTERS, adjusted, is_significant, p_value
+from pkmn_decisions.store.names import OUTCOME_NAMES, SOURCE_NAMES
 from pkmn_decisions.store.view import RunViews
 
 _Z = 1.959963984540054

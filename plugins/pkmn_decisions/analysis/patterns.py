@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pkmn_decisions.analysis.conditions import Condition, where
-from pkmn_decisions.analysis.names import Names
 from pkmn_decisions.analysis.option_tests import Option, compare_options
 from pkmn_decisions.analysis.situations import DEFAULT_DIMENSIONS, situation, with_names
 from pkmn_decisions.analysis.tallies import TABLE
+from pkmn_decisions.store.names import Names
 from pkmn_decisions.store.view import RunViews
 from pkmncli.errors import DecisionValidationError
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pkmn_decisions.analysis.names import Names
+from pkmn_decisions.store.names import Names
 from pkmn_decisions.store.view import RunViews
 
 

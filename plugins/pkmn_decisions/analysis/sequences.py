@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pkmn_decisions.analysis.conditions import where
-from pkmn_decisions.analysis.names import Names
 from pkmn_decisions.analysis.option_tests import wilson
 from pkmn_decisions.analysis.patterns import PatternQuestion
 from pkmn_decisions.analysis.situations import situation, with_names
+from pkmn_decisions.store.names import Names
 from pkmn_decisions.store.view import RunViews
 
 SHORTEST, LONGEST = 2, 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pkmn_decisions.analysis.names import Names
+from pkmn_decisions.store.names import Names
 from pkmncli.errors import DecisionValidationError
 
 DIMENSIONS: dict[str, tuple[str, ...]] = {

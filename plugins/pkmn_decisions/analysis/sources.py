@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pkmn_decisions.analysis.conditions import Condition, where
-from pkmn_decisions.analysis.names import SOURCE_NAMES, Names
 from pkmn_decisions.analysis.option_tests import Option, compare_options
 from pkmn_decisions.analysis.patterns import PatternQuestion
 from pkmn_decisions.analysis.prices import Prices
 from pkmn_decisions.analysis.situations import situation, with_names
 from pkmn_decisions.analysis.tallies import TABLE
+from pkmn_decisions.store.names import SOURCE_NAMES, Names
 from pkmn_decisions.store.view import RunViews
 
 

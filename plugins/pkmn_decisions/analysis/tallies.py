@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from pkmn_decisions.analysis.clusters import cluster_expression
 from pkmn_decisions.analysis.conditions import Condition, where
-from pkmn_decisions.analysis.names import OUTCOME_NAMES
 from pkmn_decisions.analysis.situations import situation
+from pkmn_decisions.store.names import OUTCOME_NAMES
 from pkmn_decisions.store.view import RunViews
 
 TABLE = "tallies"

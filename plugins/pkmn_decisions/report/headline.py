@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from pkmn_decisions.analysis.calibration import BINS
 from pkmn_decisions.analysis.findings import Analysis
 from pkmn_decisions.analysis.loops import LoopPlace
-from pkmn_decisions.analysis.names import SOURCE_NAMES
 from pkmn_decisions.analysis.patterns import Pattern
 from pkmn_decisions.analysis.situations import in_words
+from pkmn_decisions.store.names import SOURCE_NAMES, SOURCES_IN_WORDS
 
 MAX_FINDINGS = 3
-
-WHO = {"rl": "the learner", "explore": "exploration", "rule": "the rules", "llm": "the language model"}
-"""Names of the sources of decisions, in a sentence."""
 
 _MIN_CALIBRATION_ERROR = 0.2
 """Expected calibration error from which confidence is mentioned."""
@@ -84,15 +81,8 @@ def _loop(place: LoopPlace, analysis: Analysis) -> str:
     times = "once" if place.loops == 1 else f"{place.loops:,} times"
     return (
         f"{place.steps:,} decisions ({share:.1%}) were spent in loops on {names.of('map', place.map_id)}"
-        f"{tiles(place)}, {times}, mostly {WHO[who]} pressing {pressed}. {advice}"
+        f"{place.tiles}, {times}, mostly {SOURCES_IN_WORDS[who]} pressing {pressed}. {advice}"
     )
-
-
-def tiles(place: LoopPlace) -> str:
-    """Return the tiles of a loop's place, in words."""
-    if (place.left, place.top) == (place.right, place.bottom):
-        return f" at {place.left},{place.top}"
-    return f" between {place.left},{place.top} and {place.right},{place.bottom}"
 
 
 def _figures(one: Pattern) -> str:
@@ -119,7 +109,7 @@ def _costly(one: Pattern, analysis: Analysis) -> str:
     }[who]
     return (
         f"{in_words(one.situation, names)}: pressing {names.of('action', one.action)} brings {_figures(one)}; "
-        f"mostly {WHO[who]} {_do(who)} this. {advice}"
+        f"mostly {SOURCES_IN_WORDS[who]} {_do(who)} this. {advice}"
     )
 
 
@@ -157,7 +147,7 @@ def _sources(analysis: Analysis) -> Iterator[Finding]:
         where = in_words(place.situation, names)
         who, better = SOURCE_NAMES[one.number], (one.difference or 0.0) > 0
         text = (
-            f"{where}: {WHO[who]} {_do(who)} {'better' if better else 'worse'} than the others, "
+            f"{where}: {SOURCES_IN_WORDS[who]} {_do(who)} {'better' if better else 'worse'} than the others, "
             f"{one.mean_return:+.2f} a decision in {one.judged:,}, against {one.others_return:+.2f}. "
             f"{(_ADVICE_IF_BETTER if better else _ADVICE_IF_WORSE)[who]}"
         )
@@ -174,11 +164,12 @@ def _calibration(analysis: Analysis, a_step: float) -> Iterator[Finding]:
             ((number, found) for number, found in enumerate(one.bins) if found),
             key=lambda item: item[1].judged * abs(item[1].confidence - item[1].success_rate),
         )
+        who = SOURCES_IN_WORDS[one.source]
         much = "little" if worst.confidence < worst.success_rate else "much"
         text = (
-            f"Where {WHO[one.source]} {'are' if one.source == 'rule' else 'is'} {number / BINS:.0%} to "
+            f"Where {who} {'are' if one.source == 'rule' else 'is'} {number / BINS:.0%} to "
             f"{(number + 1) / BINS:.0%} sure, {worst.success_rate:.0%} of {worst.judged:,} decisions succeed "
-            f"(calibration error {one.error:.2f} over all). Confidences decide who acts, so {WHO[one.source]} "
+            f"(calibration error {one.error:.2f} over all). Confidences decide who acts, so {who} "
             f"{'count' if one.source == 'rule' else 'counts'} for too {much} there: check the trust of the "
             "curriculum's stages."
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pkmn_decisions.analysis.findings import Analysis
-from pkmn_decisions.analysis.names import OUTCOME_NAMES, Names
 from pkmn_decisions.analysis.option_tests import Option
 from pkmn_decisions.analysis.patterns import Pattern
 from pkmn_decisions.analysis.significance import LEVEL
 from pkmn_decisions.report.section_table import MARK, SectionTable, interval, share, signed
+from pkmn_decisions.store.names import OUTCOME_NAMES, Names
 from pkmn_decisions.store.view import HORIZON
 from pkmncli.api import Consequence
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pkmn_decisions.analysis.findings import Analysis
-from pkmn_decisions.analysis.names import SOURCE_NAMES
 from pkmn_decisions.analysis.situations import in_words
-from pkmn_decisions.report.headline import tiles
+from pkmn_decisions.store.names import SOURCE_NAMES
 from pkmncli.errors import ConfigurationError, RunError
 
 SUFFIXES = (".svg", ".png")
@@ -115,7 +114,7 @@ def _loops(analysis: Analysis, axes: Any) -> None:
         counts = [one.sources[source] for one in shown]
         axes.barh(range(len(shown)), counts, left=left, color=colour, label=source)
         left = [start + count for start, count in zip(left, counts, strict=True)]
-    _name_bars(axes, [names.of("map", one.map_id) + tiles(one) for one in shown], "decisions wasted")
+    _name_bars(axes, [names.of("map", one.map_id) + one.tiles for one in shown], "decisions wasted")
     if shown:
         axes.legend(frameon=False)
     axes.set_title("loops")

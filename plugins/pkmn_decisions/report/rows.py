@@ -11,7 +11,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from pkmn_decisions.analysis.names import SOURCE_NAMES
+from pkmn_decisions.store.names import SOURCE_NAMES
 
 _WIDTH_WITHOUT_TERMINAL = 160
 _NARROW = 12

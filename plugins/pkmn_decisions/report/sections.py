@@ -9,14 +9,13 @@ from typing import Any
 from pkmn_decisions.analysis.advice import advice_document, advise
 from pkmn_decisions.analysis.changes import compared_parts
 from pkmn_decisions.analysis.findings import Analysis
-from pkmn_decisions.analysis.names import Names
 from pkmn_decisions.analysis.option_tests import wilson
 from pkmn_decisions.analysis.sequences import Sequence
 from pkmn_decisions.analysis.situations import in_words
-from pkmn_decisions.report.headline import tiles
 from pkmn_decisions.report.pattern_table import patterns_table
 from pkmn_decisions.report.section_table import SectionTable, interval, share, signed
 from pkmn_decisions.report.source_tables import source_tables
+from pkmn_decisions.store.names import Names
 
 _BRIEF = 8
 """Maximum rows of each section but the first in a report of several."""
@@ -68,7 +67,7 @@ def _loops(analysis: Analysis, brief: int | None) -> list[SectionTable]:
     wasted = total / max(analysis.overview["decisions"], 1)
     rows = [
         [
-            names.of("map", one.map_id) + tiles(one),
+            names.of("map", one.map_id) + one.tiles,
             names.of("phase", one.phases.most_common(1)[0][0]),
             f"{one.loops:,}",
             f"{one.steps:,}",

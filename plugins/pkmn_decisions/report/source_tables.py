@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pkmn_decisions.analysis.calibration import BINS, Calibration
 from pkmn_decisions.analysis.findings import Analysis
-from pkmn_decisions.analysis.names import SOURCE_NAMES
 from pkmn_decisions.analysis.situations import in_words
 from pkmn_decisions.report.section_table import MARK, SectionTable, interval, share, signed
+from pkmn_decisions.store.names import SOURCE_NAMES
 
 
 def source_tables(analysis: Analysis, brief: int | None) -> list[SectionTable]:

@@ -1,1 +1,1 @@
-"""The tables of a run on disk: written, read, counted and exported."""
+"""Tables of a run on disk: writing, reading, counting and export."""

@@ -1,4 +1,4 @@
-"""Counts the rows of a table by the values of some columns, without fetching them."""
+"""Count of a table's rows by the values of some columns, without fetching the rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Any
 
 import duckdb
 
-from pkmn_decisions.store.files import may_have_moved, relation
+from pkmn_decisions.store.files import TableFile, first_line, relation, retry_if_moved
 from pkmn_decisions.store.recorded_files import recorded_files
 from pkmn_decisions.store.schema import Table
 from pkmncli.errors import DecisionValidationError, RunError
 
-_ATTEMPTS = 5
-
 
 def count_rows(folder: Path, table: Table, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    """For each combination of values its values and its number of rows, in the order of the values.
+    """Return each combination of values with its number of rows, in the order of the values.
 
     Raises:
         DecisionValidationError: the table has no such column.
@@ -28,17 +26,14 @@ def count_rows(folder: Path, table: Table, columns: Sequence[str]) -> list[tuple
             raise DecisionValidationError(f"The {table.name} have no column {name}.")
     names = ", ".join(f'"{name}"' for name in columns)
     with duckdb.connect(":memory:") as connection:
-        for attempt in range(_ATTEMPTS):
-            files = recorded_files(folder, table)
+        files: list[TableFile] = []
+
+        def count() -> list[tuple[Any, ...]]:
+            files[:] = recorded_files(folder, table)
             rows = relation(table, files, names)
-            try:
-                return connection.execute(
-                    f"SELECT {names}, count(*) FROM ({rows}) GROUP BY ALL ORDER BY ALL"
-                ).fetchall()
-            except duckdb.Error as error:
-                # A run that resumes may have moved a file since it was listed.
-                if attempt + 1 < _ATTEMPTS and may_have_moved(error, files):
-                    continue
-                text = str(error).strip().split("\n", 1)[0]
-                raise RunError(f"Cannot count the {table.name} in {folder}: {text}") from error
-    raise AssertionError("unreachable")
+            return connection.execute(f"SELECT {names}, count(*) FROM ({rows}) GROUP BY ALL ORDER BY ALL").fetchall()
+
+        try:
+            return retry_if_moved(count, files)
+        except duckdb.Error as error:
+            raise RunError(f"Cannot count the {table.name} in {folder}: {first_line(error)}") from error

@@ -1,18 +1,18 @@
-"""The Parquet files of a table: how they are named and listed, and the one way in which they are read.
+"""Parquet files of a table: their names, their listing, and the one way to read them.
 
-A file's name says which steps of the run it holds (``000000000001-000000004096.parquet``), and the names sort in
-the order in which the files were written. Any other file in the folder is ignored.
+A file's name has the first and last step that it holds (``000000000001-000000004096.parquet``), and the names sort in
+the order of writing. Any other file in the folder is ignored.
 """
 
 from __future__ import annotations
 
-import os
+import functools
 import re
-import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 
@@ -21,48 +21,45 @@ from pkmn_decisions.store.schema import AMOUNTS, SCHEMA_VERSION, Column, Table
 from pkmncli.errors import RunError
 
 SUPERSEDED = "superseded"
-"""Folder of the run that keeps what a resumed run recorded before it went back to a checkpoint."""
+"""Folder of the run with rows that were recorded after the checkpoint from which the run resumed."""
 
 _NAME = re.compile(r"(\d{12})-(\d{12})(?:_(\d{3}))?\.parquet")
 
-_TAIL = struct.Struct("<I4s")
-"""A Parquet file ends with its description, the length of that, and four letters."""
-_VERSION = re.compile(rb"pkmn_schema\x18[\x01-\x09](\d+)")
-"""Key, kind of the next field (a text) and its length in Thrift's compact form, then the version."""
-_TABLES = re.compile(rb"pkmn_tables\x18.([0-9a-f]+)/")
-"""The same for what tells a run's files from those of others."""
+_READ_ATTEMPTS = 5
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class TableFile:
-    """One file of a table, and the first and last step that its name gives."""
+    """File of a table, with the first and last step in its name."""
 
     path: Path
     first: int
     last: int
     schema: int | None = field(default=None, compare=False)
-    """Version of its columns, where that is known without a look into it."""
+    """Version of its columns, if known without reading it."""
 
 
 def list_files(folder: Path) -> list[TableFile]:
-    """The files of the table kept in ``folder``, in the order in which they were written."""
+    """Return the files of the table in ``folder``, in the order of writing."""
     try:
         names = sorted(entry.name for entry in folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise RunError(f"{folder} can't be read: {error.strerror}; mend the folder") from None
+        raise RunError(f"{folder} can't be read: {error.strerror}; repair the folder") from None
     return [file for name in names if (file := named_file(folder / name)) is not None]
 
 
 def named_file(path: Path, schema: int | None = None) -> TableFile | None:
-    """Return the table's file of this path; None where its name is none of a table's."""
+    """Return the table's file of this path; None if its name is not one of a table's."""
     match = _NAME.fullmatch(path.name)
     return TableFile(path, int(match[1]), int(match[2]), schema) if match else None
 
 
 def free_path(folder: Path, first: int, last: int) -> Path:
-    """A path for a new file of rows ``first`` to ``last`` that no file has yet."""
+    """Return an unused path for a new file of rows ``first`` to ``last``."""
     stem = f"{first:012d}-{last:012d}"
     path, number = folder / f"{stem}.parquet", 1
     while path.exists():
@@ -72,27 +69,37 @@ def free_path(folder: Path, first: int, last: int) -> Path:
     return path
 
 
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's text: DuckDB adds an excerpt of the query."""
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__
+
+
+def failure(error: Exception) -> str:
+    """Return the reason why a file could not be written, in one line."""
+    return "the disk is full" if "No space left" in str(error) else first_line(error)
+
+
 def sql_text(value: str | Path) -> str:
-    """A text as an SQL literal."""
+    """Return a text as an SQL literal."""
     return "'" + str(value).replace("'", "''") + "'"
 
 
 def path_literal(path: Path) -> str:
-    """A path as an SQL literal that DuckDB takes for this file alone, whatever characters are in it."""
+    """Return a path as an SQL literal that DuckDB reads as this one file, with any characters in it."""
     return sql_text(literal_path(path))
 
 
 def relation(table: Table, files: Sequence[TableFile], columns: str = "*", *, places: bool = False) -> str:
-    """SQL that selects the rows of these files. Without files it selects no rows of the same columns.
+    """Return SQL that selects the rows of these files. Without files it selects no rows of the same columns.
 
-    Columns that a file of an earlier version does not have hold their defaults. What stands in the files' paths is
-    never read as a value.
+    Columns that a file of an earlier version lacks have their defaults. Parts of the files' paths are never read as
+    values.
 
     Args:
-        table: whose files they are.
+        table: table of the files.
         files: the files.
-        columns: what to select, in SQL.
-        places: whether rows have two columns more: ``filename``, and ``file_row_number`` from 0.
+        columns: selected columns, in SQL.
+        places: true to add the columns ``filename``, and ``file_row_number`` from 0.
 
     Raises:
         RunError: a file was written by a newer version.
@@ -113,18 +120,38 @@ def relation(table: Table, files: Sequence[TableFile], columns: str = "*", *, pl
 
 
 def names_one_of(error: Exception, files: Sequence[TableFile]) -> bool:
-    """Whether an error of the database is about one of these files."""
+    """Return whether an error of the database is about one of these files."""
     text = str(error)
     return any(file.path.name in text for file in files)
 
 
-def may_have_moved(error: Exception, files: Sequence[TableFile]) -> bool:
-    """Whether a query may have failed because a run that resumes moved a file meanwhile, or wrote it anew since."""
-    return isinstance(error, duckdb.IOException) or any(not file.path.exists() for file in files)
+def retry_if_moved(
+    read: Callable[[], T],
+    files: Sequence[TableFile],
+    list_again: Callable[[], object] = lambda: None,
+) -> T:
+    """Return the result of ``read``; try again if a run that resumes has moved or rewritten a file meanwhile.
+
+    Args:
+        read: queries the files.
+        files: the files that ``read`` queries; looked at after a failure, so it may be filled by ``read``.
+        list_again: called before each further attempt, if ``read`` does not list the files itself.
+
+    Raises:
+        duckdb.Error: the query failed for another reason, or each time.
+    """
+    for _ in range(_READ_ATTEMPTS - 1):
+        try:
+            return read()
+        except duckdb.Error as error:
+            if not isinstance(error, duckdb.IOException) and all(file.path.exists() for file in files):
+                raise
+            list_again()
+    return read()
 
 
 def _by_version(files: Sequence[TableFile]) -> list[tuple[int, list[TableFile]]]:
-    """The files by the version of the schema that they were written in, oldest first."""
+    """Return the files by the version of their schema, oldest first."""
     groups: dict[int, list[TableFile]] = {}
     for file in files:
         version = schema_version(file.path) if file.schema is None else file.schema
@@ -135,31 +162,32 @@ def _by_version(files: Sequence[TableFile]) -> list[tuple[int, list[TableFile]]]
 
 
 def schema_version(path: Path) -> int:
-    """The version of the schema that stands in a file; the present one where it cannot be told.
-
-    Files that cannot be read are told when they are.
-    """
-    found = _VERSION.search(_description(path))
-    return int(found[1]) if found is not None else SCHEMA_VERSION
+    """Return the version of the schema that a file was written in; the present one if the file cannot be read."""
+    version = _metadata(path).get("pkmn_schema", "")
+    return int(version) if version.isdecimal() else SCHEMA_VERSION
 
 
 def owner(path: Path) -> str | None:
-    """What the file says about whose tables it belongs to (:class:`pkmn_decisions.store.index.TableIndex`)."""
-    found = _TABLES.search(_description(path))
-    return found[1].decode() if found is not None else None
+    """Return the id of the tables that a file belongs to (:class:`pkmn_decisions.store.index.TableIndex`).
+
+    None if the file has none, or cannot be read.
+    """
+    return _metadata(path).get("pkmn_tables", "").partition("/")[0] or None
 
 
-def _description(path: Path) -> bytes:
+@functools.cache
+def _metadata_reader() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(":memory:", config={"threads": 1})
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    """Return the keys and values of a Parquet file's footer; empty if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            file.seek(-_TAIL.size, os.SEEK_END)
-            length, magic = _TAIL.unpack(file.read(_TAIL.size))
-            if magic != b"PAR1":
-                return b""
-            file.seek(-_TAIL.size - length, os.SEEK_END)
-            return file.read(length)
-    except (OSError, ValueError):
-        return b""
+        with _metadata_reader().cursor() as cursor:
+            found = cursor.execute(f"SELECT key, value FROM parquet_kv_metadata({path_literal(path)})").fetchall()
+    except duckdb.Error:
+        return {}
+    return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in found}
 
 
 def _default(column: Column) -> str:

@@ -1,8 +1,8 @@
-"""The index of a run's tables: which files were written, with how many rows and which content.
+"""Index of a run's tables: the written files, with their number of rows and their checksum.
 
-``tables.jsonl`` lies beside the tables' folders. Its first line names the run's tables by an id that every file of
-theirs holds, too; each further line is a file, added after the file itself is on disk. A process that was killed
-between the two leaves a file that the index doesn't list but that holds its id, and such a file counts.
+``tables.jsonl`` is beside the tables' folders. Its first line has the id of the run's tables, which every file of the
+tables holds too. Each further line is a file, added after the file itself is on disk. A process killed between the two
+leaves a file with the id that the index does not list; such a file counts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pkmn_decisions.store.files import named_file
+
 INDEX_FILE = "tables.jsonl"
 FORMAT = 1
 _CHUNK = 1 << 20
@@ -24,7 +26,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file of a table as it was written. ``rows`` is None where an earlier version wrote it, unreadable by now."""
+    """File of a table as it was written. ``rows`` is None if an earlier version wrote it and it cannot be read now."""
 
     file: str
     """Path from the index's folder, with slashes."""
@@ -35,41 +37,41 @@ class FileEntry:
 
     @property
     def table(self) -> str:
-        """Whose file it is."""
+        """Name of the table."""
         return self.file.partition("/")[0]
 
     def matches(self, size: int, checksum: int) -> bool:
-        """Whether a file of this size in bytes and this checksum is the one that was written."""
+        """Return whether a file of this size in bytes and this checksum is the one that was written."""
         return (self.bytes, self.crc32) == (size, checksum)
 
 
 @dataclass(slots=True)
 class TableIndex:
-    """What was written to the tables in a folder. Only who writes the tables changes it."""
+    """Index of the files written to the tables in a folder. Only the writer of the tables changes it."""
 
     folder: Path
     id: str
     entries: dict[str, FileEntry] = field(default_factory=dict)
     whole: bool = True
-    """Whether every line of the file can be read, but for a last one that was cut off in its middle."""
+    """True if every line of the file can be read, except for a truncated last one."""
     complete: bool = True
-    """Whether the file holds all of ``entries``, and ends with a whole line."""
+    """True if the file holds all of ``entries``, and ends with a whole line."""
     takes_unmarked: bool = False
-    """Whether an earlier version began the tables: its files hold no id."""
+    """True if an earlier version began the tables, whose files hold no id."""
 
     @property
     def path(self) -> Path:
-        """The file that it is kept in."""
+        """File of the index."""
         return self.folder / INDEX_FILE
 
     @classmethod
     def new(cls, folder: Path, known_id: str | None, *, takes_unmarked: bool) -> TableIndex:
-        """Return an empty one, with a fresh id unless the tables have one already. Nothing is written."""
+        """Return an empty index, with a new id unless the tables have one already. Nothing is written."""
         return cls(folder, known_id or secrets.token_hex(8), takes_unmarked=takes_unmarked)
 
     @classmethod
     def read(cls, folder: Path) -> TableIndex | None:
-        """Return the index in a folder; None where there is none that says whose tables they are."""
+        """Return the index in a folder; None if there is none with an id."""
         path = folder / INDEX_FILE
         try:
             status = path.stat()
@@ -77,7 +79,7 @@ class TableIndex:
             kept = _read.get(path)
             if kept is None or kept[0] != key:
                 kept = _read[path] = (key, cls._parsed(folder, path.read_bytes()))
-        except OSError:  # its absence is told where files say that there was one
+        except OSError:  # reported if files show that there was one
             return None
         index = kept[1]
         return None if index is None else replace(index, entries=dict(index.entries))
@@ -100,11 +102,11 @@ class TableIndex:
         return index
 
     def owns(self, owner: str | None) -> bool:
-        """Whether a file that names this owner may be one of these tables."""
+        """Return whether a file with this owner may belong to these tables."""
         return self.takes_unmarked if owner is None else owner == self.id
 
     def mark(self) -> str:
-        """Return what a new file is to hold: whose it is, and what no other file holds."""
+        """Return the mark of a new file: the tables' id, and a part that no other file has."""
         return f"{self.id}/{secrets.token_hex(8)}"
 
     def entry(self, path: Path, rows: int | None, schema: int) -> FileEntry:
@@ -113,7 +115,7 @@ class TableIndex:
         return FileEntry(f"{path.parent.name}/{path.name}", rows, size, checksum, schema)
 
     def add(self, entry: FileEntry) -> None:
-        """Adds a file that is on disk. Raises OSError where that can't be written; the next call makes up for it."""
+        """Add a file that is on disk. Raise OSError if the index cannot be written; the next call writes all of it."""
         self.entries[entry.file] = entry
         if self.complete and self.path.exists():
             self.complete = False  # half a line may be written
@@ -124,7 +126,7 @@ class TableIndex:
             self.write()
 
     def replace(self, gone: Iterable[str], new: Iterable[FileEntry] = ()) -> None:
-        """Takes files out, before they are moved, and others in. Raises OSError where that can't be written."""
+        """Remove files, before they are moved, and add others. Raise OSError if the index cannot be written."""
         names, entries = set(gone), {entry.file: entry for entry in new}
         if names or entries:
             kept = {name: entry for name, entry in self.entries.items() if name not in names}
@@ -132,7 +134,7 @@ class TableIndex:
             self.write()
 
     def write(self) -> None:
-        """Writes it anew, whole. Raises OSError where that can't be written."""
+        """Write the whole index again. Raise OSError if it cannot be written."""
         temporary = self.path.with_name(f".{INDEX_FILE}.{os.getpid()}.tmp")
         try:
             with temporary.open("wb") as file:
@@ -148,7 +150,7 @@ class TableIndex:
 
 
 def measure(path: Path) -> tuple[int, int]:
-    """Size of a file in bytes, and its checksum (CRC-32)."""
+    """Return the size of a file in bytes, and its checksum (CRC-32)."""
     size = checksum = 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -163,7 +165,9 @@ def _entry(value: dict[str, Any]) -> FileEntry | None:
     except TypeError:
         return None
     numbers = (entry.bytes, entry.crc32, entry.schema, entry.rows or 0)
-    return entry if isinstance(entry.file, str) and all(type(one) is int for one in numbers) else None
+    if not isinstance(entry.file, str) or not all(type(one) is int for one in numbers):
+        return None
+    return None if named_file(Path(entry.file)) is None else entry
 
 
 def _line(value: dict[str, Any]) -> bytes:
@@ -179,4 +183,4 @@ def _value(line: bytes) -> dict[str, Any]:
 
 
 _read: dict[Path, tuple[tuple[int, int, int], TableIndex | None]] = {}
-"""Indexes that were read, by their file, with its inode, time of change and size: a question needs one many times."""
+"""Indexes read so far, by file, with its inode, time of change and size: a question reads one many times."""

@@ -19,7 +19,7 @@ _PATTERN = re.compile(r"[*?\[\\]" if os.name != "nt" else r"[*?\[]")
 
 def literal_path(path: Path) -> Path:
     """Return a path of the same file that DuckDB neither expands nor refuses. The file need not exist."""
-    absolute = path.absolute()  # a relative one may begin with ~ or look like an address
+    absolute = path.absolute()  # a relative path may begin with ~ or look like an address
     if _is_plain(absolute.parent):
         return absolute
     return _link(absolute.parent) / absolute.name
@@ -29,7 +29,7 @@ def _is_plain(folder: Path) -> bool:
     text = str(folder)
     try:
         text.encode()
-    except UnicodeEncodeError:  # a name whose bytes are no UTF-8
+    except UnicodeEncodeError:  # a name whose bytes are not UTF-8
         return False
     return _PATTERN.search(text) is None
 

@@ -1,8 +1,8 @@
-"""The files of a table that hold what was recorded, told by the index of the run's tables.
+"""Files of a table that hold recorded rows, according to the index of the run's tables.
 
-A file that is missing leaves a gap, and one that isn't the run's or doubles another is left out; both are told, in
-a line. One that holds something else than what was written under its name is an error. Tables of earlier versions
-have no index: of theirs only doubled decisions can be told.
+A missing file leaves a gap, and a file that is not the run's or is a copy is left out; a line reports each. A file with
+other content than was written under its name is an error. Tables of earlier versions have no index: only their doubled
+or missing decisions are noticed.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ _measured: dict[tuple[Path, int, int, int], tuple[int, int]] = {}
 
 @dataclass(slots=True)
 class TableCheck:
-    """What a look at the files of a table found."""
+    """Result of a check of a table's files."""
 
     files: list[TableFile] = field(default_factory=list)
-    """Those that hold what was recorded, in the order of writing."""
+    """Files with recorded rows, in the order of writing."""
     damaged: list[TableFile] = field(default_factory=list)
     strange: list[TableFile] = field(default_factory=list)
-    """Those of others, and copies."""
+    """Files of other runs, and copies."""
     unlisted: list[TableFile] = field(default_factory=list)
-    """Those among ``files`` that the index lacks: its writer was killed, or is at it."""
+    """Files among ``files`` that the index lacks: their writer was killed, or is about to list them."""
     gaps: list[str] = field(default_factory=list)
-    """A line for what is missing, and for each file that is damaged."""
+    """Lines for missing and for damaged files."""
     notes: list[str] = field(default_factory=list)
-    """A line for each file that is left out because it isn't the run's."""
+    """Lines for files that are left out because they are not the run's."""
 
 
 def recorded_files(folder: Path, table: Table) -> list[TableFile]:
-    """Return the files of a table that hold what was recorded. What is missing or left out is told, once.
+    """Return the files of a table that hold recorded rows. Report missing files and files left out once.
 
     Args:
-        folder: where the tables are.
-        table: which one.
+        folder: folder of the tables.
+        table: one of them.
 
     Raises:
-        RunError: a file holds something else than what was recorded, or a folder can't be read.
+        RunError: a file has other content than was recorded, or a folder cannot be read.
     """
     found = check_table(folder, table)
     if found.damaged:
@@ -58,22 +58,22 @@ def recorded_files(folder: Path, table: Table) -> list[TableFile]:
 
 
 def check_tables(folder: Path, tables: Iterable[Table]) -> list[str]:
-    """Return a line for each gap and each file that is left out, over these tables."""
+    """Return a line for each gap and each file left out, over these tables."""
     checks = [check_table(folder, table) for table in tables]
     return list(dict.fromkeys(line for found in checks for line in found.gaps + found.notes))
 
 
 def check_table(folder: Path, table: Table) -> TableCheck:
-    """Compares the files of a table with the index of the tables, as the writer left both at one time."""
+    """Compare the files of a table with the index, both as the writer left them at one time."""
     for attempt in range(_ATTEMPTS):
         index = TableIndex.read(folder)
         try:
             found = _check(folder, table, index)
-        except FileNotFoundError:  # a run that resumes has just moved it
+        except FileNotFoundError:  # a resuming run has just moved it
             if attempt + 1 == _ATTEMPTS:
                 raise RunError(f"The {table.name} in {folder} are changing: try again") from None
             continue
-        # The index changes before files are moved, so one that hasn't changed was true of these files.
+        # The index changes before files are moved, so an unchanged index describes these files.
         if not (found.gaps or found.notes) or _same(index, TableIndex.read(folder)):
             return found
     return found
@@ -84,11 +84,11 @@ def _check(folder: Path, table: Table, index: TableIndex | None) -> TableCheck:
     found = TableCheck()
     if index is None:
         if any(owner(file.path) is not None for file in files[:1]):
-            found.notes.append(f"{folder / INDEX_FILE} is missing or damaged: whether files are missing can't be told")
+            found.notes.append(f"{folder / INDEX_FILE} is missing or damaged: it is unknown whether files are missing")
         _take_without_index(table, files, found)
         return found
     if not index.whole:
-        found.notes.append(f"{folder / INDEX_FILE} has damaged lines: whether files are missing can't be told")
+        found.notes.append(f"{folder / INDEX_FILE} has damaged lines: it is unknown whether files are missing")
     entries = {name: entry for name, entry in index.entries.items() if entry.table == table.name}
     written = {(entry.bytes, entry.crc32): name for name, entry in entries.items()}
     for file in files:
@@ -105,7 +105,7 @@ def _check(folder: Path, table: Table, index: TableIndex | None) -> TableCheck:
             found.strange.append(file)
             found.notes.append(f"{file.path} is a copy of {original}, and was left out")
         elif not index.owns(owner(file.path)):
-            file.path.stat()  # one that has just been moved names no owner
+            file.path.stat()  # raises if it has just been moved, which hides its owner
             found.strange.append(file)
             found.notes.append(f"{file.path} was not recorded by this run, and was left out")
         else:
@@ -119,7 +119,7 @@ def _check(folder: Path, table: Table, index: TableIndex | None) -> TableCheck:
 
 
 def _take_without_index(table: Table, files: Sequence[TableFile], found: TableCheck) -> None:
-    """Takes the files of an earlier version's tables. Their names tell where steps of decisions lack or come twice."""
+    """Take the files of an earlier version's tables; their names show missing and doubled steps of decisions."""
     last = None
     for file in files:
         if table.one_row_per_step and last is not None:
@@ -134,7 +134,7 @@ def _take_without_index(table: Table, files: Sequence[TableFile], found: TableCh
 
 
 def _strangers(folder: Path) -> list[str]:
-    """Lines for files that are named otherwise than those that are written here."""
+    """Return lines for files with names that this store does not write."""
     try:
         paths = sorted(path for path in folder.glob("*.parquet") if named_file(path) is None)
     except OSError:
@@ -144,10 +144,10 @@ def _strangers(folder: Path) -> list[str]:
 
 def _damaged(table: Table, file: TableFile, entry: FileEntry, size: int) -> str:
     rows = "" if entry.rows is None else f" with {entry.rows:,} rows"
-    has = f"it has {size:,} bytes" if size != entry.bytes else "its content is another"
+    has = f"it has {size:,} bytes" if size != entry.bytes else "its content differs"
     return (
         f"{file.path} is not what was recorded: {has}, {entry.bytes:,} bytes{rows} of {table.name} were written; "
-        "put a copy of it back, or remove it to go on without these rows"
+        "put a copy of it back, or remove it to continue without these rows"
     )
 
 

@@ -10,7 +10,7 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pkmn_decisions.analysis.game_states import state_columns, state_hash, state_variables
+from pkmn_decisions.store.game_states import state_columns, state_hash, state_variables
 from pkmn_decisions.store.store import DuckDBStore
 from pkmn_decisions.store.view import STANDALONE_FILE, RunViews
 from pkmncli.api import Source

@@ -1,7 +1,7 @@
-"""The tables of a run: their columns, what each one means, and how it is stored.
+"""Tables of a run: their columns, with meaning and storage type.
 
-A table is a folder of Parquet files. :data:`SCHEMA_VERSION` stands in every file; it rises when a column is
-added, renamed or changes its meaning. A column that a file of an earlier version lacks has its default there.
+A table is a folder of Parquet files. Every file holds :data:`SCHEMA_VERSION`, which rises when a column is added,
+renamed or changes its meaning. A column that a file of an earlier version lacks has its default there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SCHEMA_VERSION: Final = 2
 """Version of the columns below, written into every file under the key ``pkmn_schema``."""
 
 REQUIRED: Final[Any] = object()
-"""The default of a column that every row must bring."""
+"""Default of a column that every row must have."""
 
 NUMPY_TYPES: Final = {
     "BOOLEAN": "?",
@@ -27,7 +27,7 @@ NUMPY_TYPES: Final = {
     "FLOAT": "f4",
     "DOUBLE": "f8",
 }
-"""The numpy type of each numeric SQL type in use. Others are Python objects: text, bytes (BLOB), and mappings."""
+"""Numpy type of each numeric SQL type in use. Others are Python objects: text, bytes (BLOB), and mappings."""
 
 AMOUNTS: Final = "MAP(VARCHAR, FLOAT)"
 """SQL type of a column of amounts by name."""
@@ -35,7 +35,7 @@ AMOUNTS: Final = "MAP(VARCHAR, FLOAT)"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its SQL type, its meaning, and what it holds where a writer leaves it out."""
+    """Column with its SQL type, its meaning, and its value if a writer leaves it out."""
 
     name: str
     sql: str
@@ -44,32 +44,32 @@ class Column:
     since: int = 1
     """First version of the schema that has it."""
     empty_if_nan: bool = False
-    """Whether what is not a number is written as nothing (NULL), which sums and means leave out."""
+    """True if NaN is written as NULL, which sums and means leave out."""
 
     @property
     def coded(self) -> bool:
-        """Whether its values are kept once each."""
+        """True if each distinct value is kept once."""
         return self.sql in ("VARCHAR", AMOUNTS)
 
     @property
     def numpy(self) -> str | None:
-        """Its numpy type, or nothing for Python objects."""
+        """Numpy type, or None for Python objects."""
         return NUMPY_TYPES.get(self.sql)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table. ``step`` names the column that says at which step of the run a row became known."""
+    """Table. ``step`` names the column with the step of the run at which a row became known."""
 
     name: str
     step: str
     columns: tuple[Column, ...]
     rows_per_file: int
-    """Rows after which the store writes a file by itself."""
+    """Number of rows after which the store writes a file by itself."""
     one_row_per_step: bool = False
 
     def column(self, name: str) -> Column | None:
-        """The column of that name, if there is one."""
+        """Return the column of that name; None if there is none."""
         return next((column for column in self.columns if column.name == name), None)
 
 
@@ -80,32 +80,34 @@ DECISIONS: Final = Table(
     rows_per_file=65_536,
     columns=(
         Column("global_step", "BIGINT", "environment steps of the whole run, counted over all environments, from 1"),
-        Column("environment", "USMALLINT", "which environment, from 0"),
+        Column("environment", "USMALLINT", "number of the environment, from 0"),
         Column("episode", "UINTEGER", "episode of that environment, from 0"),
         Column("step", "UINTEGER", "step within the episode, from 1"),
-        Column("time", "DOUBLE", "when it was recorded, seconds since 1970 (UTC)"),
-        Column("action", "TINYINT", "what was pressed: 0 to 8 are A, B, start, select, up, down, left, right, none"),
-        Column("source", "UTINYINT", "who decided: 0 learner, 1 its exploration, 2 rules, 3 language model"),
-        Column("confidence", "FLOAT", "of whoever decided, 0 to 1"),
+        Column("time", "DOUBLE", "time of recording, seconds since 1970 (UTC)"),
+        Column("action", "TINYINT", "action: 0 to 8 are A, B, start, select, up, down, left, right, none"),
+        Column("source", "UTINYINT", "source of the decision: 0 learner, 1 its exploration, 2 rules, 3 language model"),
+        Column("confidence", "FLOAT", "confidence of that source, 0 to 1"),
         Column("reward", "FLOAT", "reward of this step"),
         Column("terminated", "BOOLEAN", "the episode ended by the game's own rules"),
-        Column("truncated", "BOOLEAN", "the episode was cut off"),
+        Column("truncated", "BOOLEAN", "the episode was ended by a limit"),
         Column("done", "BOOLEAN", "the episode ended, either way", default=False),
-        Column("map_id", "UINTEGER", "map on which it was decided (group * 256 + number)"),
+        Column("map_id", "UINTEGER", "map of the decision (group * 256 + number)"),
         Column("x", "UTINYINT", "tile on that map, from the left"),
         Column("y", "UTINYINT", "tile on that map, from the top"),
         Column("phase", "UTINYINT", "kind of situation, as the environment numbers them"),
         Column("battle", "UTINYINT", "kind of battle, 0 for none"),
         Column("opponent", "UTINYINT", "species fought, 0 for none"),
-        Column("health", "FLOAT", "hit points of the party, as a share of all it could have (0 to 1)"),
+        Column("health", "FLOAT", "hit points of the party, as a share of their maximum (0 to 1)"),
         Column("milestones", "USMALLINT", "goals of the game reached so far in this episode"),
         Column("frames", "UINTEGER", "emulated frames since the episode began"),
-        Column("coarse_hash", "UBIGINT", "hash of place and phase in which it was decided"),
-        Column("fine_hash", "UBIGINT", "hash of all that the next decision could depend on, after the step"),
-        Column("memory_hash", "UBIGINT", "hash of all work RAM after the step; 0 where it was not taken", default=0),
-        Column("reason", "VARCHAR", "why, in a few words"),
-        Column("pilot_confidence", "FLOAT", "of the pilot's next proposal, 0 to 1", default=0.0),
-        Column("advice_steps_left", "USMALLINT", "steps that the pilot's advice still holds after this one", default=0),
+        Column("coarse_hash", "UBIGINT", "hash of place and phase of the decision"),
+        Column("fine_hash", "UBIGINT", "hash of everything that the next decision could depend on, after the step"),
+        Column("memory_hash", "UBIGINT", "hash of all work RAM after the step; 0 if it was not computed", default=0),
+        Column("reason", "VARCHAR", "reason, in a few words"),
+        Column("pilot_confidence", "FLOAT", "confidence of the pilot's next proposal, 0 to 1", default=0.0),
+        Column(
+            "advice_steps_left", "USMALLINT", "steps after this one for which the pilot's advice still holds", default=0
+        ),
         Column(
             "previous_actions",
             "UINTEGER",
@@ -116,21 +118,21 @@ DECISIONS: Final = Table(
         Column(
             "opponent_health",
             "FLOAT",
-            "hit points of the one that is fought, as a share of all it could have (0 to 1)",
+            "hit points of the opponent, as a share of their maximum (0 to 1)",
             default=0.0,
             since=2,
         ),
         Column(
             "alternative",
             "TINYINT",
-            "best action for the learner but for what was pressed, -1 if unknown",
+            "learner's best action other than the one taken, -1 if unknown",
             default=-1,
             since=2,
         ),
         Column(
             "value",
             "FLOAT",
-            "learner's value of what was pressed, empty if unknown",
+            "learner's value of the action taken, empty if unknown",
             default=nan,
             since=2,
             empty_if_nan=True,
@@ -146,7 +148,7 @@ DECISIONS: Final = Table(
         Column(
             "latency_s",
             "FLOAT",
-            "seconds that the answer with the advice that was followed had taken, 0 for none",
+            "seconds that the answer with the followed advice took, 0 for none",
             default=0.0,
             since=2,
         ),
@@ -154,12 +156,12 @@ DECISIONS: Final = Table(
         Column(
             "near_return",
             "FLOAT",
-            "sum of the rewards of this step and of those that follow it in its episode, 8 in all, empty while unknown",
+            "sum of the rewards of this step and of the next 7 in its episode, empty while unknown",
             default=nan,
             since=2,
             empty_if_nan=True,
         ),
-        Column("outcome", "UTINYINT", "what came of it within those steps", default=0, since=2),
+        Column("outcome", "UTINYINT", "outcome within those steps", default=0, since=2),
     ),
 )
 
@@ -168,25 +170,25 @@ EPISODES: Final = Table(
     step="last_step",
     rows_per_file=64,
     columns=(
-        Column("environment", "USMALLINT", "which environment, from 0"),
+        Column("environment", "USMALLINT", "number of the environment, from 0"),
         Column("episode", "UINTEGER", "episode of that environment, from 0"),
-        Column("first_step", "BIGINT", "environment steps that the whole run had taken when it began"),
-        Column("last_step", "BIGINT", "environment steps that the whole run had taken when it ended"),
-        Column("seed", "UBIGINT", "seed of its start"),
-        Column("start", "VARCHAR", "hash of the saved state in which it began, empty for the game's own start"),
-        Column("steps", "UINTEGER", "its own steps"),
-        Column("total_reward", "DOUBLE", "sum of its rewards"),
-        Column("terminated", "BOOLEAN", "it ended by the game's own rules"),
-        Column("truncated", "BOOLEAN", "it was cut off"),
-        Column("outcome", "VARCHAR", "how it ended, in a word or two"),
-        Column("llm_share", "FLOAT", "share of its steps that carried out advice of a language model (0 to 1)"),
+        Column("first_step", "BIGINT", "environment steps of the whole run when the episode began"),
+        Column("last_step", "BIGINT", "environment steps of the whole run when the episode ended"),
+        Column("seed", "UBIGINT", "seed of the episode's start"),
+        Column("start", "VARCHAR", "hash of the start state, empty for the game's own start"),
+        Column("steps", "UINTEGER", "steps of the episode"),
+        Column("total_reward", "DOUBLE", "sum of the episode's rewards"),
+        Column("terminated", "BOOLEAN", "the episode ended by the game's own rules"),
+        Column("truncated", "BOOLEAN", "the episode was ended by a limit"),
+        Column("outcome", "VARCHAR", "end of the episode, in a word or two"),
+        Column("llm_share", "FLOAT", "share of the steps that carried out advice of a language model (0 to 1)"),
         Column("milestones", "VARCHAR", "JSON object: goal reached -> step of the episode that reached it"),
         Column("presses", "BLOB", "one byte for each step: the action"),
         Column("fine_hashes", "BLOB", "eight bytes for each step, little-endian: the state's hash after it"),
         Column("memory_hashes", "BLOB", "twelve bytes each, little-endian: step (4), hash of work RAM after it (8)"),
-        Column("frames", "UINTEGER", "emulated frames that it took"),
+        Column("frames", "UINTEGER", "emulated frames of the episode"),
         Column("purpose", "VARCHAR", "train or eval", default="train"),
-        Column("checkpoint", "VARCHAR", "checkpoint whose weights played it, empty while training", default=""),
+        Column("checkpoint", "VARCHAR", "checkpoint whose weights were used, empty while training", default=""),
     ),
 )
 
@@ -195,10 +197,10 @@ METRICS: Final = Table(
     step="global_step",
     rows_per_file=16_384,
     columns=(
-        Column("global_step", "BIGINT", "environment steps of the whole run when it was measured"),
-        Column("time", "DOUBLE", "when it was measured, seconds since 1970 (UTC)"),
-        Column("name", "VARCHAR", "what was measured"),
-        Column("value", "DOUBLE", "its value"),
+        Column("global_step", "BIGINT", "environment steps of the whole run at that time"),
+        Column("time", "DOUBLE", "time of the measurement, seconds since 1970 (UTC)"),
+        Column("name", "VARCHAR", "name of the metric"),
+        Column("value", "DOUBLE", "value of the metric"),
     ),
 )
 
@@ -207,21 +209,19 @@ ADVICE: Final = Table(
     step="global_step",
     rows_per_file=1024,
     columns=(
-        Column(
-            "global_step", "BIGINT", "first environment step of the whole run for which the answer was there, from 1"
-        ),
-        Column("asked_at", "BIGINT", "environment steps of the whole run when it was asked for"),
-        Column("environment", "USMALLINT", "which environment, from 0"),
-        Column("time", "DOUBLE", "when it took effect, seconds since 1970 (UTC)"),
-        Column("event", "VARCHAR", "why it was asked for"),
-        Column("followed", "BOOLEAN", "the pilot was given it; otherwise the rules had their share"),
-        Column("reading", "VARCHAR", "how the reply was read: schema, prose, nothing"),
-        Column("problem", "VARCHAR", "what was wrong, empty if nothing"),
-        Column("advice", "VARCHAR", "JSON object of the advice, empty without any"),
-        Column("model", "VARCHAR", "model that answered, empty where none did"),
+        Column("global_step", "BIGINT", "first environment step of the whole run after the answer, from 1"),
+        Column("asked_at", "BIGINT", "environment steps of the whole run when the question was asked"),
+        Column("environment", "USMALLINT", "number of the environment, from 0"),
+        Column("time", "DOUBLE", "time of taking effect, seconds since 1970 (UTC)"),
+        Column("event", "VARCHAR", "reason for the question"),
+        Column("followed", "BOOLEAN", "true if the pilot got the advice; otherwise the rules had their share"),
+        Column("reading", "VARCHAR", "way of reading the reply: schema, prose, nothing"),
+        Column("problem", "VARCHAR", "problem of the reply, empty if none"),
+        Column("advice", "VARCHAR", "JSON object of the advice, empty if none"),
+        Column("model", "VARCHAR", "model that answered, empty if none did"),
         Column("cached", "BOOLEAN", "the reply came from the cache"),
-        Column("prompt", "VARCHAR", "what was asked"),
-        Column("reply", "VARCHAR", "what was answered; a repair's after the first, parted by a line of dashes"),
+        Column("prompt", "VARCHAR", "text of the question"),
+        Column("reply", "VARCHAR", "text of the answer; that of a repair follows after a line of dashes"),
         Column("prompt_tokens", "UINTEGER", "tokens of the prompts"),
         Column("completion_tokens", "UINTEGER", "tokens of the replies"),
         Column("latency_s", "FLOAT", "seconds from question to answer"),

@@ -1,4 +1,4 @@
-"""Reads a history of decisions that is one table of an SQLite file, and puts it into tables as a run has them."""
+"""Import of a history of decisions, one table of an SQLite file, into tables like those of a run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from pkmn_decisions.analysis.game_states import state_columns
-from pkmn_decisions.analysis.names import ACTION_NAMES, SOURCE_NAMES
+from pkmn_decisions.store.game_states import state_columns
+from pkmn_decisions.store.names import ACTION_NAMES, SOURCE_NAMES
 from pkmn_decisions.store.schema import DECISIONS
 from pkmn_decisions.store.store import DuckDBStore
 from pkmn_decisions.store.view import STANDALONE_FILE
@@ -37,13 +37,13 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "total": ("total_episode_reward",),
     "source": ("source",),
 }
-"""What is read -> columns that may hold it, the first that is there."""
+"""Value -> columns that may hold it; the first existing one is read."""
 
 _BATCH = 10_000
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether a path is an SQLite file."""
+    """Return whether a path is an SQLite file."""
     try:
         with path.open("rb") as file:
             return file.read(len(_HEADER)) == _HEADER
@@ -52,24 +52,24 @@ def is_sqlite(path: Path) -> bool:
 
 
 def import_history(path: Path, folder: Path) -> int:
-    """Copies a history into tables in ``folder``; the file is only read.
+    """Copy a history into tables in ``folder``; the file is only read.
 
-    A decision is a success where its ``outcome`` says so, or where its ``outcome_reward`` is above 0. Episodes are told
-    apart by ``episode_id``, or begin where the step within the episode does not rise.
+    A decision is a success if its ``outcome`` says so, or if its ``outcome_reward`` is above 0. Episodes are
+    distinguished by ``episode_id``, or begin where the step within the episode does not rise.
 
     Returns:
-        How many decisions it has.
+        Number of decisions.
 
     Raises:
-        RunError: it can't be read, or has no table of decisions.
+        RunError: the file cannot be read, or has no table of decisions.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STANDALONE_FILE).write_text(json.dumps({"horizon": 1}) + "\n", encoding="utf-8")
     count = 0
     try:
-        # `mode=ro` leaves a file alone that another program writes, and makes none where it is gone.
+        # `mode=ro` does not disturb a file that another program writes, and makes none if it is gone.
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            database.execute("PRAGMA trusted_schema = OFF")  # a view of a stranger's file calls no function
+            database.execute("PRAGMA trusted_schema = OFF")  # a view of an untrusted file calls no function
             table, columns = _table(database, path)
             with DuckDBStore(folder) as store:
                 rows: list[dict[str, Any]] = []
@@ -84,7 +84,7 @@ def import_history(path: Path, folder: Path) -> int:
 
 
 def _table(database: sqlite3.Connection, path: Path) -> tuple[str, dict[str, str]]:
-    """The table that holds decisions, and which of its columns holds what."""
+    """Return the name of the table of decisions, and its columns by value."""
     tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
     for name in sorted(tables, key=lambda name: (name != "decisions", name)):
         there = [row[1] for row in database.execute(f"PRAGMA table_info({_quoted(name)})")]
@@ -119,7 +119,7 @@ def _rows(database: sqlite3.Connection, table: str, columns: Mapping[str, str]) 
         if new != episode:
             previous = 0
         if held is not None:
-            # Without rewards of single steps, an episode's last one carries all of its reward.
+            # Without rewards of single steps, an episode's last step has all of its reward.
             if new != held["episode"] and total is not None:
                 held["reward"] = _number(total)
             yield held
@@ -172,7 +172,7 @@ def _append(store: DuckDBStore, rows: list[dict[str, Any]]) -> int:
 
 
 def _column(name: str, values: list[Any]) -> Any:
-    """The values as the table has them; a whole number that is out of its range becomes the nearest that is in it."""
+    """Return the values in the table's form; a whole number out of range becomes the nearest one in range."""
     column = DECISIONS.column(name)
     if column is None or column.numpy is None:
         return values

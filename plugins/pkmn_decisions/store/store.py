@@ -1,4 +1,4 @@
-"""The tables of a run as folders of Parquet files, written and read through DuckDB."""
+"""Store of a run's tables as folders of Parquet files, written and read through DuckDB."""
 
 from __future__ import annotations
 
@@ -17,48 +17,47 @@ from pkmn_decisions.store.export import export_table
 from pkmn_decisions.store.files import (
     SUPERSEDED,
     TableFile,
+    first_line,
     free_path,
     list_files,
-    may_have_moved,
     named_file,
     names_one_of,
     owner,
     path_literal,
     relation,
+    retry_if_moved,
     schema_version,
 )
 from pkmn_decisions.store.index import INDEX_FILE, FileEntry, TableIndex
 from pkmn_decisions.store.recorded_files import TableCheck, check_table, check_tables, recorded_files
 from pkmn_decisions.store.row_buffer import RowBuffer
 from pkmn_decisions.store.schema import SCHEMA_VERSION, TABLES, Table
-from pkmn_decisions.store.writing import copy_file, first_line, force_to_disk, rows_query, write_failed
+from pkmn_decisions.store.writing import copy_file, force_to_disk, rows_query, write_failed
 from pkmncli.errors import DecisionValidationError, RunError
-
-_READ_ATTEMPTS = 5
 
 
 class DuckDBStore:
-    """Keeps the tables of one run; see :mod:`pkmn_decisions.store.schema` for their columns.
+    """Store of the tables of one run; see :mod:`pkmn_decisions.store.schema` for their columns.
 
     Each flush writes one new file for each table, under a temporary name, and renames it. Files are never appended
     to or merged, so any number of processes may read while one writes. One process at a time may write.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Opens the tables in a run's ``folder``. Nothing is created before the first flush."""
+        """Open the tables in a run's ``folder``. Nothing is created before the first flush."""
         self._folder = Path(folder)
         self._buffers: dict[str, RowBuffer] = {}
         self._written_index: TableIndex | None = None
-        """What was written, from the first writing on."""
-        # One thread: the store lives beside a training that needs the cores.
+        """Index of the written files; None before the first write."""
+        # One thread: the store runs during a training that needs the cores.
         self._connection = duckdb.connect(":memory:", config={"threads": 1})
 
     def append(self, table: str, columns: Mapping[str, Any]) -> None:
-        """Collects rows. They are on disk after :meth:`flush`, or earlier when many have come together.
+        """Collect rows. They are on disk after :meth:`flush`, or earlier if there are many.
 
         Args:
             table: ``decisions``, ``episodes`` or ``metrics``.
-            columns: column name -> array or list; all of one length. Copied, so buffers may be used again.
+            columns: column name -> array or list; all of one length. Copied, so the caller may reuse its buffers.
 
         Raises:
             DecisionValidationError: the columns are not those of the table; nothing was collected.
@@ -70,7 +69,7 @@ class DuckDBStore:
             self._write(buffer)
 
     def flush(self) -> None:
-        """Writes all rows collected so far, one new file for each table that has some.
+        """Write all rows collected so far, one new file for each table that has any.
 
         Raises:
             RunError: the disk is full or the folder cannot be written; no part of a file is left, rows are kept.
@@ -80,7 +79,7 @@ class DuckDBStore:
                 self._write(buffer)
 
     def read(self, table: str, where: str = "", parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """Rows that were flushed, in the order of their steps, and within a step in the order of writing.
+        """Return the flushed rows, in the order of their steps, and within a step in the order of writing.
 
         Args:
             table: ``decisions``, ``episodes`` or ``metrics``.
@@ -96,32 +95,29 @@ class DuckDBStore:
         order = f"{schema.step}, filename, file_row_number"
         names = ", ".join(f'"{column.name}"' for column in schema.columns)
         with self._connection.cursor() as cursor:
-            for attempt in range(_READ_ATTEMPTS):
-                files = recorded_files(self._folder, schema)
-                if not files:
-                    return []
-                try:
-                    source = relation(schema, files, places=True)
-                    rows = cursor.execute(
-                        f"SELECT {names} FROM ({source}){condition} ORDER BY {order}", list(parameters)
-                    ).fetchall()
-                except duckdb.Error as error:
-                    # A run that resumes may have moved a file since it was listed.
-                    if attempt + 1 < _READ_ATTEMPTS and may_have_moved(error, files):
-                        continue
-                    if isinstance(error, duckdb.IOException) or names_one_of(error, files):
-                        raise RunError(f"Cannot read the {table} in {self._folder}: {first_line(error)}") from error
-                    raise DecisionValidationError(f"Cannot select {table}: {first_line(error)}") from error
-                keys = [column.name for column in schema.columns]
-                return [dict(zip(keys, row, strict=True)) for row in rows]
-        raise AssertionError("unreachable")
+            files: list[TableFile] = []
+
+            def select() -> list[tuple[Any, ...]]:
+                files[:] = recorded_files(self._folder, schema)
+                source = relation(schema, files, places=True)
+                query = f"SELECT {names} FROM ({source}){condition} ORDER BY {order}"
+                return cursor.execute(query, list(parameters)).fetchall() if files else []
+
+            try:
+                rows = retry_if_moved(select, files)
+            except duckdb.Error as error:
+                if isinstance(error, duckdb.IOException) or names_one_of(error, files):
+                    raise RunError(f"Cannot read the {table} in {self._folder}: {first_line(error)}") from error
+                raise DecisionValidationError(f"Cannot select {table}: {first_line(error)}") from error
+        keys = [column.name for column in schema.columns]
+        return [dict(zip(keys, row, strict=True)) for row in rows]
 
     def export(self, table: str, path: Path, form: str) -> int:
-        """Writes the flushed rows of a table to one file; see :func:`pkmn_decisions.store.export.export_table`."""
+        """Write the flushed rows of a table to one file; see :func:`pkmn_decisions.store.export.export_table`."""
         return export_table(self._folder, _table(table), path, form)
 
     def count(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Counts the flushed rows by columns; see :func:`pkmn_decisions.store.counting.count_rows`."""
+        """Count the flushed rows by columns; see :func:`pkmn_decisions.store.counting.count_rows`."""
         return count_rows(self._folder, _table(table), columns)
 
     def source(self, table: str) -> str:
@@ -142,25 +138,25 @@ class DuckDBStore:
         return check_tables(self._folder, TABLES.values())
 
     def size_bytes(self) -> int:
-        """Disk space of all files of the store, those set aside and the index included."""
+        """Return the disk space of all files of the store in bytes, including those set aside and the index."""
         folders = [self._folder / name for name in TABLES] + [self._folder / SUPERSEDED / name for name in TABLES]
         tables = sum(_size(file.path) for folder in folders for file in list_files(folder))
         return tables + _size(self._folder / INDEX_FILE)
 
     def supersede(self, after_step: int, tables: Sequence[str] | None = None) -> int:
-        """Moves the rows of steps after ``after_step`` to the folder ``superseded``, when a run resumes there.
+        """Move the rows of steps after ``after_step`` to the folder ``superseded``, when a run resumes there.
 
         Args:
             after_step: the last step whose rows stay.
-            tables: of these tables only; of all without.
+            tables: names of the tables; all by default.
 
-        A file of which only a part is past that step is rewritten without it; the original is kept in
-        ``superseded``. Files are handled from the newest backwards, each by renames that take effect at once, so a
-        process killed at any point leaves a run without gaps and without doubled rows; calling it again goes on.
-        A reader that listed the files just before may have to list them again, as :meth:`read` does.
+        A file that is only partly past that step is rewritten without that part; the original is kept in
+        ``superseded``. Files are handled from the newest backwards, each by atomic renames, so a process killed at any
+        point leaves a run without gaps and without doubled rows; a second call completes the work. A reader that
+        listed the files just before may have to list them again, as :meth:`read` does.
 
         Returns:
-            How many rows were set aside, over all tables.
+            Number of rows set aside, over all tables.
         """
         self.flush()
         index = self._index()
@@ -182,7 +178,7 @@ class DuckDBStore:
         return moved
 
     def close(self) -> None:
-        """Flushes, and lets go of the database's memory. Safe to call twice."""
+        """Flush, and release the database's memory. May be called twice."""
         try:
             self.flush()
         finally:
@@ -232,12 +228,12 @@ class DuckDBStore:
             raise RunError(write_failed(table.name, target, error)) from error
         rows = buffer.count
         buffer.clear()
-        # The rows are on disk: a file that the index lacks counts all the same, and is listed at the next writing.
+        # The rows are on disk: a file that the index lacks still counts, and is listed at the next write.
         with suppress(OSError):
             index.add(index.entry(target, rows, SCHEMA_VERSION))
 
     def _write_file(self, index: TableIndex, query: str, target: Path) -> None:
-        """Writes the rows of a query under a temporary name and renames the file to ``target``."""
+        """Write the rows of a query under a temporary name and rename the file to ``target``."""
         temporary = target.with_name(target.name + ".tmp")
         about = f"pkmn_schema: '{SCHEMA_VERSION}', pkmn_tables: '{index.mark()}'"
         try:
@@ -255,7 +251,7 @@ class DuckDBStore:
             temporary.unlink(missing_ok=True)
 
     def _forget(self, index: TableIndex, table: Table, found: TableCheck, after_step: int) -> None:
-        """Takes out of the index what is about to move. Of a file that can't be read any more a gap stays."""
+        """Remove the files that are about to move from the index. A file that cannot be read any more leaves a gap."""
         readable = {file.path.name for file in found.files}
         gone, gaps = [], []
         for name, entry in index.entries.items():
@@ -281,11 +277,11 @@ class DuckDBStore:
                 return int(count)
             if count:
                 kept_originals = self._superseded(table)
-                # The original is in both places until the rows to keep replace it, under its own name, at once.
+                # The original is in both places until the rows to keep replace it, under its own name, atomically.
                 if not any(original.path.samefile(file.path) for original in list_files(kept_originals)):
                     copy_file(file.path, free_path(kept_originals, file.first, file.last))
                 self._write_file(index, f"{source} WHERE NOT ({past})", file.path)
-            # Its name still promises rows that it no longer has; so also when an earlier call was cut off here.
+            # Its name still promises rows that it no longer has; also if an earlier call was interrupted here.
             shorter = free_path(file.path.parent, file.first, int(last_kept))
             file.path.replace(shorter)
             force_to_disk(shorter.parent)
@@ -306,9 +302,9 @@ class DuckDBStore:
         return folder
 
     def _index(self) -> TableIndex:
-        """Return the index to write to, in which all that the tables hold is listed.
+        """Return the index to write to, in which all files of the tables are listed.
 
-        Removes what a killed process left half-written. Not done while only reading: it may be in use then.
+        Remove what a killed process left half-written. Reading does not do this: the files may be in use then.
         """
         if self._written_index is None:
             for name in TABLES:
@@ -322,7 +318,7 @@ class DuckDBStore:
         index = TableIndex.read(self._folder)
         checks = [(table, check_table(self._folder, table)) for table in TABLES.values()]
         if index is None:
-            # An earlier version's tables, or the index is lost: what is there is all that is known.
+            # An earlier version's tables, or the index is lost: only the files themselves are known.
             owners = [owner(file.path) for _, found in checks for file in found.files]
             own = next((one for one in owners if one is not None), None)
             index = TableIndex.new(self._folder, own, takes_unmarked=None in owners)
@@ -347,7 +343,7 @@ class DuckDBStore:
             counted = self._connection.execute(f"SELECT count(*) FROM ({relation(table, [file])})").fetchall()
             rows = int(counted[0][0])
         except duckdb.Error:
-            rows = None  # it is told by whoever reads it
+            rows = None  # readers report it
         return index.entry(file.path, rows, schema_version(file.path))
 
 

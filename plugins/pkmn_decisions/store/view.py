@@ -1,17 +1,16 @@
-"""The tables of one or more runs as SQL views: decisions with what came of them and of their episode.
+"""Tables of one or more runs as SQL views: decisions with their outcome and that of their episode.
 
 Views:
     judged_decisions: every recorded decision, with ``run``, ``near_return`` and ``success``.
-    decisions: the same, with what they are called and what came of the episode; slower. Beside the above it has
-        ``action_name``, ``source_name``, ``episode_return``, ``episode_outcome`` (the last two empty while the
-        episode is running).
+    decisions: the same, with names and the outcome of the episode; slower. It adds ``action_name``,
+        ``source_name``, ``episode_return``, ``episode_outcome`` (the last two empty while the episode is running).
     episodes, metrics, advice: as recorded, with ``run``.
     names: kind (map, opponent, phase, ...), number, name.
 
 A decision's ``near_return`` is the sum of the rewards of that step and of the steps that follow in its episode,
-``horizon`` steps in all or fewer at the episode's end. It is a ``success`` if that sum is above zero. Both are empty
-where the episode has neither ended nor gone on for long enough yet. Where the files have the sum, for this horizon,
-it is read; otherwise it is computed from the rewards, which takes several times as long.
+``horizon`` steps in all or fewer at the episode's end. It is a ``success`` if that sum is above zero. Both are empty if
+the episode has neither ended nor lasted for long enough yet. The sum is read if the files have it for this horizon;
+otherwise it is computed from the rewards, which takes several times as long.
 """
 
 from __future__ import annotations
@@ -25,36 +24,35 @@ from typing import Any
 
 import duckdb
 
-from pkmn_decisions.analysis.names import ACTION_NAMES, SOURCE_NAMES, Names, load_names
 from pkmn_decisions.store.files import (
     TableFile,
-    may_have_moved,
+    first_line,
     names_one_of,
     path_literal,
     relation,
+    retry_if_moved,
     schema_version,
     sql_text,
 )
+from pkmn_decisions.store.names import ACTION_NAMES, SOURCE_NAMES, Names, load_names
 from pkmn_decisions.store.recorded_files import recorded_files
 from pkmn_decisions.store.schema import ADVICE, DECISIONS, EPISODES, METRICS, Table
 from pkmncli.errors import DecisionValidationError, RunError
 
 HORIZON = 8
-"""Decisions over which a decision's reward is summed, itself included."""
+"""Number of decisions over which a decision's reward is summed, itself included."""
 
 STANDALONE_FILE = "standalone.json"
-"""Marks a folder of decisions recorded one by one, each with its own outcome, and not by a training."""
+"""Marker of a folder of decisions recorded one by one, each with its own outcome, and not by a training."""
 
 MEMORY_LIMIT = "1500MB"
-"""Memory that a question may take before DuckDB goes on in a temporary folder."""
+"""Maximum memory of a question; beyond it DuckDB uses a temporary folder."""
 
 _NEAR_RETURN_SINCE = 2
 """Version of the files that first held ``near_return``."""
 
-_ATTEMPTS = 5
-
 _LATEST_FILES = 4
-"""Files at a run's end in which each environment has taken a step, however short they are."""
+"""Number of latest files in which each environment has certainly taken a step."""
 
 
 def _case(column: str, names: Mapping[int, str]) -> str:
@@ -74,7 +72,7 @@ _JOINED = f"""
 
 
 class RunViews:
-    """An in-memory database with views on the files of runs. Files are listed again by :meth:`refresh`."""
+    """In-memory database with views on the files of runs. :meth:`refresh` lists the files again."""
 
     def __init__(
         self,
@@ -83,13 +81,13 @@ class RunViews:
         threads: int | None = None,
         name_folders: Sequence[Path] | None = None,
     ) -> None:
-        """Opens the tables in ``folders``.
+        """Open the tables in ``folders``.
 
         Args:
-            folders: folders of tables, one for each run; one that has none yet counts as empty.
+            folders: folders of tables, one for each run; a folder without tables counts as empty.
             horizon: decisions over which a decision's reward is summed.
             threads: threads of the database; all cores by default.
-            name_folders: run folders that hold the names of maps and so on; by default those of the tables.
+            name_folders: run folders with the names of maps and so on; by default those of the tables.
 
         Raises:
             RunError: a table was written by a newer version, or cannot be read.
@@ -100,13 +98,13 @@ class RunViews:
         self._by_hand = by_hand(self.folders)
         self._files: list[TableFile] = []
         self._stored = False
-        """Whether the files say what came of a decision."""
+        """True if the files have ``near_return``."""
         self._locked = False
         aside = tempfile.mkdtemp(prefix="pkmn-duckdb-")
         self._remove_aside = weakref.finalize(self, shutil.rmtree, aside, ignore_errors=True)
         config: dict[str, Any] = {
             "memory_limit": MEMORY_LIMIT,
-            # By default it would lie in the folder that the command was started from.
+            # By default it is in the folder from which the command was started.
             "temp_directory": aside,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -114,55 +112,50 @@ class RunViews:
         if threads is not None:
             config["threads"] = threads
         self._connection = duckdb.connect(":memory:", config=config)
-        # Nothing here depends on the order of rows in the files, and keeping it takes memory.
+        # No query depends on the order of rows in the files, and keeping it takes memory.
         self._connection.execute("SET preserve_insertion_order = false")
         self.names = Names()
         self.refresh()
 
     def refresh(self) -> None:
-        """Takes in what was written since the last call."""
+        """Include the files written since the last call."""
         self.names = load_names(self._name_folders)
-        for attempt in range(_ATTEMPTS):
-            try:
-                self._make_views()
-                self._write_names()
-            except duckdb.Error as error:
-                if attempt + 1 < _ATTEMPTS and may_have_moved(error, self._files):
-                    continue
-                raise RunError(f"Cannot read the tables of {self._shown_folders()}: {first_line(error)}") from error
-            else:
-                return
+        try:
+            retry_if_moved(self._make_views, self._files)
+        except duckdb.Error as error:
+            raise RunError(f"Cannot read the tables of {self._shown_folders()}: {first_line(error)}") from error
 
     def _make_views(self) -> None:
-        self._files = []
+        self._files.clear()
         for table in (DECISIONS, EPISODES, METRICS, ADVICE):
             view = "decision_rows" if table is DECISIONS else table.name
             self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
         self._stored = self.horizon == HORIZON and all(map(self._has_near_return, self.folders))
         self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
         self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
+        self._write_names()
 
     def judged(self, rows: str) -> str:
-        """SQL that adds to these rows of decisions what came of them.
+        """Return SQL that adds ``near_return`` and ``success`` to these rows of decisions.
 
         Args:
-            rows: name of a view or a query in parentheses. It must hold, for each row, those that follow it in its
-                episode, as far as they are recorded.
+            rows: name of a view or a query in parentheses. It must hold, for each row, the recorded ones that follow it
+                in its episode.
         """
         outcome = [column.name for column in DECISIONS.columns if column.name in ("near_return", "success")]
         others = f"* EXCLUDE ({', '.join(outcome)})"
         if self._stored:
-            # NaN stands for what is not known; it would count as greater than any number.
+            # NaN means unknown; DuckDB would sort it above any number.
             return f"""
                 SELECT {others}, nullif(near_return, 'nan'::FLOAT) AS near_return,
                     nullif(near_return, 'nan'::FLOAT) > 0 AS success
                 FROM {rows}
             """
         if self.horizon == 1:
-            # Where decisions are recorded by hand, what came of one is said rather than summed.
+            # Decisions recorded by hand state their outcome; nothing is summed.
             near = "coalesce(nullif(near_return, 'nan'::FLOAT), reward)" if self._by_hand else "reward"
             return f"SELECT {others}, {near}::DOUBLE AS near_return, {near} > 0 AS success FROM {rows}"
-        # With one run the episodes are told apart without its name, which saves a third of the time.
+        # With one run, its name is not needed to distinguish episodes, which saves a third of the time.
         episode = "environment, episode" if len(self.folders) == 1 else "run, environment, episode"
         following = range(1, self.horizon)
         near_return = " + ".join(["reward::DOUBLE", *(f"lead(reward, {step}, 0) OVER steps" for step in following)])
@@ -179,28 +172,28 @@ class RunViews:
         """
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Column names and rows of a query.
+        """Return the column names and rows of a query.
 
         Raises:
             DecisionValidationError: the query is not valid.
             RunError: a file cannot be read.
         """
-        for attempt in range(_ATTEMPTS):
-            try:
-                cursor = self._connection.execute(sql, list(parameters))
-                return [column[0] for column in cursor.description or ()], cursor.fetchall()
-            except duckdb.Error as error:
-                # A run that resumes may have moved a file since it was listed.
-                if not self._locked and attempt + 1 < _ATTEMPTS and may_have_moved(error, self._files):
-                    self.refresh()
-                    continue
-                if isinstance(error, duckdb.IOException) or names_one_of(error, self._files):
-                    raise RunError(f"Cannot read {self._shown_folders()}: {first_line(error)}") from error
-                raise DecisionValidationError(f"The query failed: {first_line(error)}") from error
-        raise AssertionError("unreachable")
+
+        def select() -> tuple[list[str], list[tuple[Any, ...]]]:
+            cursor = self._connection.execute(sql, list(parameters))
+            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+
+        try:
+            if self._locked:  # the files cannot be listed again
+                return select()
+            return retry_if_moved(select, self._files, self.refresh)
+        except duckdb.Error as error:
+            if isinstance(error, duckdb.IOException) or names_one_of(error, self._files):
+                raise RunError(f"Cannot read {self._shown_folders()}: {first_line(error)}") from error
+            raise DecisionValidationError(f"The query failed: {first_line(error)}") from error
 
     def lock(self) -> None:
-        """From now on no other file can be opened, and no setting changed. :meth:`refresh` works no more."""
+        """Forbid to open other files or to change settings from now on. :meth:`refresh` then fails."""
         paths = ", ".join(path_literal(file.path) for file in self._files)
         self._connection.execute(f"SET allowed_paths = [{paths}]")
         self._connection.execute("SET enable_external_access = false")
@@ -208,7 +201,7 @@ class RunViews:
         self._locked = True
 
     def newest_steps(self) -> dict[str, int]:
-        """For each run that has decisions the last step that its files go up to."""
+        """Return the last recorded step of each run that has decisions."""
         newest: dict[str, int] = {}
         for folder, name in zip(self.folders, run_names(self.folders), strict=True):
             files = recorded_files(folder, DECISIONS)
@@ -217,9 +210,9 @@ class RunViews:
         return newest
 
     def episode_numbers(self) -> dict[str, tuple[int, int]]:
-        """For each run that has decisions, how many environments there are, and episodes that the furthest has begun.
+        """Return the number of environments, and of episodes that the furthest has begun, of each run with decisions.
 
-        All environments take each step, so the latest files tell.
+        All environments take each step, so the latest files have both.
         """
         found: dict[str, tuple[int, int]] = {}
         for folder, name in zip(self.folders, run_names(self.folders), strict=True):
@@ -231,7 +224,7 @@ class RunViews:
         return found
 
     def times(self) -> tuple[float, float] | None:
-        """When the first and the latest decision were recorded, seconds since 1970; None without decisions."""
+        """Return the times of the first and the latest decision, in seconds since 1970; None without decisions."""
         ends = []
         for folder in self.folders:
             files = recorded_files(folder, DECISIONS)
@@ -242,7 +235,7 @@ class RunViews:
         return rows[0][0], rows[0][1]
 
     def close(self) -> None:
-        """Lets go of the database's memory, and of what it put aside."""
+        """Release the database's memory and its temporary files."""
         self._connection.close()
         self._remove_aside()
 
@@ -256,7 +249,7 @@ class RunViews:
         return " UNION ALL ".join(parts)
 
     def _has_near_return(self, folder: Path) -> bool:
-        """Whether a run's files hold it from the first on. One whose writer knew it for no row counts as without."""
+        """Return whether a run's files have ``near_return`` from the first on, with a value in some row."""
         files = recorded_files(folder, DECISIONS)
         if not files:
             return True
@@ -276,21 +269,16 @@ class RunViews:
 
 
 def by_hand(folders: Sequence[Path]) -> bool:
-    """Whether all of these hold decisions that were recorded by hand."""
+    """Return whether all of these folders hold decisions recorded by hand."""
     return all((folder / STANDALONE_FILE).exists() for folder in folders)
 
 
 def default_horizon(folders: Sequence[Path]) -> int:
-    """Decisions over which a reward is summed: 1 where all were recorded by hand, each with its own outcome."""
+    """Return the number of decisions over which a reward is summed: 1 if all were recorded by hand."""
     return 1 if by_hand(folders) else HORIZON
 
 
 def run_names(folders: Sequence[Path]) -> list[str]:
-    """A name for each run: its folder's, or its whole path where two are called the same."""
+    """Return a name for each run: its folder's, or its whole path if two have the same name."""
     names = [folder.absolute().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
-
-
-def first_line(error: Exception) -> str:
-    """What an error of the database says, without the excerpt of the query that follows."""
-    return str(error).strip().split("\n", 1)[0]

@@ -1,4 +1,4 @@
-"""What it takes to write a file of a table: its query, getting it to the disk, and what to say where that fails."""
+"""Writing of a table's file: its query, the flush to disk, and the message if it fails."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pkmn_decisions.store.files import sql_text
+from pkmn_decisions.store.files import failure, sql_text
 from pkmn_decisions.store.schema import AMOUNTS, Column, Table
 
 
 def rows_query(table: Table, values: Mapping[str, Sequence[str]]) -> str:
-    """SQL that selects the rows to write: those collected, with the values that their numbers stand for."""
+    """Return SQL that selects the rows to write: the collected ones, with the values of their codes."""
     names, joins = [], []
     for column in table.columns:
         name = f'"{column.name}"'
@@ -38,7 +38,7 @@ def _decoded(column: Column, text: str) -> str:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """A second name for a file, or a copy where the file system has no links. ``target`` appears whole."""
+    """Link a file to a second name, or copy it if the file system has no links. ``target`` appears whole."""
     try:
         os.link(source, target)
     except OSError:
@@ -51,9 +51,9 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def force_to_disk(path: Path) -> None:
-    """Waits until a file's content, or the names in a folder, are on the disk and survive a power cut."""
+    """Wait until a file's content, or a folder's names, are on the disk and survive a power cut."""
     if path.is_dir() and os.name == "nt":
-        return  # Windows opens no folders, and keeps their names by itself
+        return  # Windows cannot open folders, and keeps their names itself
     descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -61,13 +61,8 @@ def force_to_disk(path: Path) -> None:
         os.close(descriptor)
 
 
-def first_line(error: Exception) -> str:
-    """What an error says in a line."""
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-
-
 def write_failed(table: str, path: Path, error: Exception) -> str:
-    """What to say of a file that could not be written, and what to do."""
-    text = first_line(error)
-    reason = "the disk is full" if "No space left" in text else text
-    return f"Cannot write {table} to {path}: {reason}. Free some space or mend the folder, then resume the run."
+    """Return the message for a file that could not be written, with a remedy."""
+    return (
+        f"Cannot write {table} to {path}: {failure(error)}. Free some space or repair the folder, then resume the run."
+    )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pkmn_pyboy.emulation.bare_emulation import baselines
 from pkmn_pyboy.emulation.battery import read_battery_save
+from pkmn_pyboy.emulation.buttons import ACTION_NAMES, FRAMES_PER_SECOND
 from pkmn_pyboy.emulation.emulator import SCREEN_SHAPE, Emulator
 from pkmn_pyboy.emulation.rom import RomImage
 from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_saved_state
@@ -26,8 +27,8 @@ from pkmncli.errors import EmulatorError, EnvironmentSetupError
 VIEWED_STEPS = 600
 """Steps that are drawn after a view, if they would not be; a viewer asks again before they are over."""
 
-FRAMES_PER_SECOND = 60
-"""Frames per second of a Game Boy, rounded up from 59.7."""
+_EVERY_ACTION = np.ones(len(ACTION_NAMES.names), np.int8)
+_EVERY_ACTION.setflags(write=False)
 
 
 class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
@@ -50,9 +51,11 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         EmulatorError: the emulator does not start.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": FRAMES_PER_SECOND / 24}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": round(FRAMES_PER_SECOND) / 24}  # noqa: RUF012
     observation_space: spaces.Dict
     action_space: spaces.Discrete
+    action_names = ACTION_NAMES
+    frames_per_second = FRAMES_PER_SECOND
 
     def __init__(
         self,
@@ -69,7 +72,7 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         self.rom = rom
         self.render_mode = settings.render_mode
         self.action_frames, self.hold_frames = action_frames, hold_frames
-        self.metadata = {**self.metadata, "render_fps": FRAMES_PER_SECOND / (action_frames * action_repeat)}
+        self.metadata = {**self.metadata, "render_fps": round(FRAMES_PER_SECOND) / (action_frames * action_repeat)}
         self.action_space = spaces.Discrete(len(Action))
         self._packed = settings.screen == "packed"
         self.observation_space = observation_space(observation_type, packed=self._packed, local_map=local_map)
@@ -94,8 +97,6 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
             speed=settings.emulation_speed,
             cartridge_ram=None if self._battery_save is None else self._battery_save.ram,
         )
-        self.mask: NDArray[np.int8] = np.ones(len(Action), np.int8)
-        """(9,) int8, 1 = allowed now. Shared: do not change it."""
         self.steps = 0
         """Steps of this episode."""
         self.frames = 0
@@ -110,6 +111,11 @@ class EmulatedEnvironment(gymnasium.Env[dict[str, Any], np.int64], ABC):
         }
         """Values that a recorded press depends on, by name."""
         self._running = self.closed = False
+
+    @property
+    def mask(self) -> NDArray[np.int8]:
+        """(9,) int8, 1 = allowed now; all are. Shared and read-only."""
+        return _EVERY_ACTION
 
     # Gymnasium ----------------------------------------------------------------------------------------------
 

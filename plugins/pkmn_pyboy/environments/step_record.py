@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from pkmncli.api import Facts
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 
-def facts_of(environment: PokemonEnvironment) -> Facts:
-    """Return the record of the environment's state after its latest reset or step."""
-    state = environment.state
+def facts_of(game: Game) -> Facts:
+    """Return the record of the state after the latest reset or step."""
+    state = game.state
     battle = state.battle
     opponent = battle.opponent if battle is not None else None
     return Facts(
@@ -23,9 +23,9 @@ def facts_of(environment: PokemonEnvironment) -> Facts:
         battle.kind if battle is not None else 0,
         opponent.species if opponent is not None else 0,
         state.party.hp_share,
-        environment.milestones.count,
-        environment.frames,
-        environment.reader.coarse_hash(),
-        environment.reader.fine_hash(),
+        game.milestones.count,
+        game.frames,
+        game.reader.coarse_hash(),
+        game.reader.fine_hash(),
         opponent.hp / opponent.max_hp if opponent is not None and opponent.max_hp else 0.0,
     )

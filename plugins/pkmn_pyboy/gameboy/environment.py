@@ -60,7 +60,6 @@ class GameBoyEnvironment(EmulatedEnvironment):
         self.emulator.run(settings.start_frames)
         self._power_on = self.emulator.save_state()
         self.novelty = ScreenNovelty(settings)
-        self.mask.setflags(write=False)
         self._key = 0
 
     # Gymnasium ----------------------------------------------------------------------------------------------

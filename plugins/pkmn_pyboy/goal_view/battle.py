@@ -13,7 +13,7 @@ from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Ba
 from pkmn_pyboy.state.type_chart import BEST_FACTOR
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
     from pkmn_pyboy.world.cartridge import Cartridge
 
 _MOVES = 4
@@ -98,14 +98,14 @@ class BattleNumbers:
     """Writer of the numbers, which recomputes only what changed since the previous step.
 
     Args:
-        environment: the game.
+        game: the running game.
     """
 
-    def __init__(self, environment: PokemonEnvironment) -> None:
-        self._emulator = environment.emulator
-        self._places = environment.profile.memory
-        self._tables = _RememberedDamage(environment.cartridge)
-        self._tactician = Tactician(self._tables, PilotSettings(), environment.profile.item_uses)
+    def __init__(self, game: Game) -> None:
+        self._emulator = game.emulator
+        self._places = game.profile.memory
+        self._tables = _RememberedDamage(game.cartridge)
+        self._tactician = Tactician(self._tables, PilotSettings(), game.profile.item_uses)
         self._battle: Battle | None = None
         self._of_battle: tuple[float, ...] = _PEACE
         self._party: Party | None = None

@@ -9,7 +9,7 @@ from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import HasGame
 
 
 class Guide:
@@ -19,10 +19,10 @@ class Guide:
     in ``gymnasium.make``, the guide makes its own, which decides in every state and never presses a button.
 
     Args:
-        environment: the game.
+        environment: it has the running game.
     """
 
-    def __init__(self, environment: PokemonEnvironment) -> None:
+    def __init__(self, environment: HasGame) -> None:
         self._environment = environment
         self._beside: Any = None
         self._own: RulesPilot | None = None

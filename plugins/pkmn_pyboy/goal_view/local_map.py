@@ -15,7 +15,7 @@ from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.state.game_state import GameState, Phase
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 MAP_SIZE = 13
 """Rows and columns; the player is in the middle."""
@@ -56,12 +56,12 @@ class LocalMap:
     """Renderer of the tiles around the player. The map itself is drawn once, and again when a block of it changes.
 
     Args:
-        environment: the game.
+        game: the running game.
     """
 
-    def __init__(self, environment: PokemonEnvironment) -> None:
-        emulator, profile = environment.emulator, environment.profile
-        self._environment = environment
+    def __init__(self, game: Game) -> None:
+        emulator, profile = game.emulator, game.profile
+        self._game = game
         self._grids = GridReader(emulator, profile)
         self._exits = ExitReader(emulator, profile, self._grids.rules)
         self._people = PeopleReader(emulator, profile)
@@ -71,7 +71,7 @@ class LocalMap:
         self._grid: MapGrid | None = None
         self._layers: NDArray[np.uint16] = np.zeros((MAP_SIZE, MAP_SIZE), np.uint16)
         self._seen_mark = (-1, -1)
-        self._only_seen = environment.settings.knowledge == "seen"
+        self._only_seen = game.knowledge == "seen"
 
     def write(self, out: NDArray[np.uint16], state: GameState, memory: PilotMemory | None) -> None:
         """Draw the tiles around the player into ``out``, (13, 13) uint16; zeros while the map is not in view.
@@ -150,7 +150,7 @@ class LocalMap:
 
     def _take_in_seen(self, grid: MapGrid) -> None:
         """Draw the tiles seen since the last call; all seen tiles if those are more than one tile's view."""
-        seen = self._environment.seen
+        seen = self._game.seen
         mark = (seen.beginnings, seen.count)
         if mark == self._seen_mark:
             return

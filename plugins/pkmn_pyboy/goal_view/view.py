@@ -1,6 +1,6 @@
 """Observation parts ``goal`` and ``local_map``: the pilot's current goal as a learner observes it.
 
-Both depend only on the environment's state and on the pilot's memory after :meth:`RulesPilot.act` in that state, so
+Both depend only on the game's state and on the pilot's memory after :meth:`RulesPilot.act` in that state, so
 a restored state gives the same observation. The press that the pilot would make is not part of them.
 """
 
@@ -21,7 +21,7 @@ from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmncli.api import BitPlanes
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 GOAL, LOCAL_MAP = "goal", "local_map"
 """Names of the parts."""
@@ -41,13 +41,13 @@ class GoalView:
     """Writer of both parts.
 
     Args:
-        environment: the game.
+        game: the running game.
     """
 
-    def __init__(self, environment: PokemonEnvironment) -> None:
-        self._environment = environment
-        self._battle = BattleNumbers(environment)
-        self._map = LocalMap(environment)
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._battle = BattleNumbers(game)
+        self._map = LocalMap(game)
 
     def write_goal(self, out: NDArray[np.float32], memory: PilotMemory | None) -> None:
         """Write the numbers into ``out``, (G,) float32, contiguous, each in -1..1.
@@ -56,8 +56,8 @@ class GoalView:
             out: destination.
             memory: the pilot's memory; None without a pilot, which leaves its numbers 0.
         """
-        state, numbers = self._environment.state, list[float]()
-        situation.write(numbers, state, self._environment.pressed, memory)
+        state, numbers = self._game.state, list[float]()
+        situation.write(numbers, state, self._game.pressed, memory)
         way.write(numbers, state, memory)
         page.write(numbers, state, memory)
         self._battle.write(numbers, state, memory)
@@ -65,4 +65,4 @@ class GoalView:
 
     def write_local_map(self, out: NDArray[np.uint16], memory: PilotMemory | None) -> None:
         """Draw the tiles around the player into ``out``, (13, 13) uint16."""
-        self._map.write(out, self._environment.state, memory)
+        self._map.write(out, self._game.state, memory)

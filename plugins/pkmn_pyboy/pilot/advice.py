@@ -7,14 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
-from pkmncli.api import Action, Advice, Decision
+from pkmncli.api import Action, Advice, Argument, Decision, Skill
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 GO_TO, TALK_TO, FIGHT, HEAL, CATCH, FLEE = "go_to", "talk_to", "fight", "heal", "catch", "flee"
-SKILLS = (GO_TO, TALK_TO, FIGHT, HEAL, CATCH, FLEE)
-"""Skills that advice can name, besides presses."""
+_MAP, _X, _Y = Argument("map"), Argument("x", bounds=(0, 255)), Argument("y", bounds=(0, 255))
+SKILLS = (
+    Skill(
+        GO_TO,
+        'walks to the tile "x", "y" of this map, or to another map by its name in "map"',
+        (_MAP, _X, _Y),
+        needs=(("x", "y"), ("map",)),
+    ),
+    Skill(TALK_TO, 'talks to the person at "x", "y", or to the nearest', (_MAP, _X, _Y), action="a"),
+    Skill(
+        FIGHT,
+        "wins a battle, and looks for one if there is none",
+        words=("attack", "fight"),
+        action="a",
+        by_rules=True,
+    ),
+    Skill(FLEE, "leaves a battle", words=("flee", "escape", "run away"), action="b"),
+    Skill(HEAL, "goes to where the party is healed", words=("heal",)),
+    Skill(CATCH, "catches a wild Pokemon, and looks for one if there is none", words=("catch",), action="a"),
+)
+"""Skills that advice can name, besides actions."""
+
+_SKILL_NAMES = frozenset(skill.name for skill in SKILLS)
 
 BATTLE_SKILLS = frozenset({FIGHT, CATCH, FLEE})
 ADVICE_PREFIX = "advice: "
@@ -33,11 +54,11 @@ class AdviceFollower:
     when it began). Goals and battle plans are chosen by it; this class notices when it is finished.
 
     Args:
-        environment: the game.
+        game: the running game.
     """
 
-    def __init__(self, environment: PokemonEnvironment) -> None:
-        self._environment = environment
+    def __init__(self, game: Game) -> None:
+        self._game = game
         self._advice: Advice | None = None
 
     def reset(self) -> None:
@@ -58,7 +79,7 @@ class AdviceFollower:
         presses = _presses(advice)
         while memory.advice_done < len(presses):
             action = presses[memory.advice_done]
-            if self._environment.mask[action]:
+            if self._game.mask[action]:
                 memory.advice_pending = True
                 words = (advice.reason or advice.goal)[:_REASON_CHARACTERS]
                 last = memory.advice_done == len(presses) - 1
@@ -75,7 +96,7 @@ class AdviceFollower:
         return not memory.wish and memory.advice_done >= len(_presses(advice))
 
     def _take_in(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> None:
-        if memory.advice_pending and self._environment.pressed == memory.proposed:
+        if memory.advice_pending and self._game.pressed == memory.proposed:
             memory.advice_done += 1
         memory.advice_pending = False
         if advice is None:
@@ -106,7 +127,7 @@ class AdviceFollower:
             memory.drop_goal(tried=False)
 
     def _wish(self, advice: Advice, state: GameState) -> list[Any]:
-        if advice.skill not in SKILLS:
+        if advice.skill not in _SKILL_NAMES:
             return []
         map_id, x, y = self._place(advice.arguments)
         if advice.skill == GO_TO and map_id < 0 and (x < 0 or y < 0):
@@ -124,7 +145,7 @@ class AdviceFollower:
         return self._map_id(arguments.get("map")), numbers[0], numbers[1]
 
     def _map_id(self, named: Any) -> int:
-        maps = self._environment.profile.names.maps
+        maps = self._game.profile.names.maps
         if isinstance(named, int) and not isinstance(named, bool):
             return named if named in maps else -1
         if not isinstance(named, str):
@@ -167,7 +188,7 @@ def _arrived(state: GameState, map_id: int, x: int, y: int, memory: PilotMemory)
 
 def _presses(advice: Advice) -> list[int]:
     """Return the presses in the advice, in any of its spellings, without unknown ones."""
-    if advice.skill in SKILLS:
+    if advice.skill in _SKILL_NAMES:
         return []
     named: Any = advice.presses
     if not named and advice.skill == "press":

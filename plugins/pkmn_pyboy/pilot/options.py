@@ -18,7 +18,7 @@ from pkmn_pyboy.world.goals import Goal, talk_ends
 from pkmn_pyboy.world.records import MapPerson, Place, Role
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 _LEAST_CHANCE = 10
 _CATCH_STEPS = 60
@@ -37,7 +37,7 @@ class KnownCosts(OptionCosts):
     """Costs by maps, distances and prices.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: how long fights take.
         cartridge: people on maps.
         grounds: where to train and catch.
@@ -48,7 +48,7 @@ class KnownCosts(OptionCosts):
 
     def __init__(
         self,
-        environment: PokemonEnvironment,
+        game: Game,
         settings: PilotSettings,
         cartridge: Cartridge,
         grounds: Grounds,
@@ -56,7 +56,7 @@ class KnownCosts(OptionCosts):
         healing: Healing,
         shopping: Shopping,
     ) -> None:
-        self._environment = environment
+        self._game = game
         self._settings = settings
         self._cartridge = cartridge
         self._grounds = grounds
@@ -76,7 +76,7 @@ class KnownCosts(OptionCosts):
 
     def training(self, member: PartyMember, level: int, helper: PartyMember | None) -> TrainingCost | None:
         """Return the cheapest ground for a level; None if none reaches it in time."""
-        memory, state = self.memory, self._environment.state
+        memory, state = self.memory, self._game.state
         most = max(member.level, helper.level if helper is not None else 0)
         grounds, healers = self._likely(most), self._healing.healers(memory)
         found = self._grounds.best(
@@ -93,13 +93,13 @@ class KnownCosts(OptionCosts):
         found = [
             one for one in self._grounds.known(self.memory, time) if not species_on(one, 1).keys().isdisjoint(species)
         ]
-        state, maps = self._environment.state, dict.fromkeys(one.map_id for one in found)
+        state, maps = self._game.state, dict.fromkeys(one.map_id for one in found)
         return state.map_id in maps or (bool(maps) and self._roads.route(Goal(maps), state, self.memory) is not None)
 
     def recruits(self) -> Sequence[Recruit]:
         """Return the species common enough on seen maps that are not in the party."""
-        memory, state = self.memory, self._environment.state
-        if memory.poor_grounds.get(_HUNTS, 0) > self._environment.steps:
+        memory, state = self.memory, self._game.state
+        if memory.poor_grounds.get(_HUNTS, 0) > self._game.steps:
             return ()
         seen = {state.map_id, *(int(name) for name in memory.visits)}
         most = max((member.level for member in state.party.members), default=0)
@@ -127,9 +127,9 @@ class KnownCosts(OptionCosts):
 
     def rivals(self, leave_out: Trainers) -> Sequence[Rival]:
         """Return the nearest trainers who are not beaten yet and not part of any goal."""
-        memory, state = self.memory, self._environment.state
+        memory, state = self.memory, self._game.state
         world = self._cartridge.world
-        flags = abilities(self._environment).flags or frozenset()
+        flags = abilities(self._game).flags or frozenset()
         left = [
             (map_id, one)
             for map_id, one in self._trainers()
@@ -160,7 +160,7 @@ class KnownCosts(OptionCosts):
 
     def give_up(self, plan: Plan, *, late: bool = True) -> None:
         """Exclude a plan's ground for a while; or its trainer, all shops, or catches if none could be tried."""
-        memory, until = self.memory, self._environment.steps + self._settings.poor_ground_steps
+        memory, until = self.memory, self._game.steps + self._settings.poor_ground_steps
         if plan.kind == RIVAL:
             memory.tries[f"{RIVAL}/{plan.ground}/{plan.person}"] = self._settings.goal_tries
         elif plan.kind == BUY:
@@ -174,7 +174,7 @@ class KnownCosts(OptionCosts):
 
     def beaten(self, flag: int) -> bool:
         """Return whether an event flag is set."""
-        return flag in (abilities(self._environment).flags or ())
+        return flag in (abilities(self._game).flags or ())
 
     def _trainers(self) -> Sequence[tuple[int, MapPerson]]:
         """Return all trainers on the image's maps with a flag for their defeat, except those of the story."""
@@ -182,7 +182,7 @@ class KnownCosts(OptionCosts):
             world = self._cartridge.world
             story = {
                 (foe.trainer_class, foe.number)
-                for goal in (*self._environment.profile.milestones, *self._environment.profile.errands.values())
+                for goal in (*self._game.profile.milestones, *self._game.profile.errands.values())
                 for foe in goal.requires.foes
             }
             self._people = tuple(
@@ -197,13 +197,13 @@ class KnownCosts(OptionCosts):
 
     def for_sale(self, items: Collection[int]) -> bool:
         """Return whether a reachable clerk sells one of the items at a price that the money allows."""
-        return self._shopping.steps_to(items, self._environment.state, self.memory) is not None
+        return self._shopping.steps_to(items, self._game.state, self.memory) is not None
 
     def heals(self, most: int) -> tuple[float, int, int, int] | None:
         """Return the shop whose healing items restore most for the money."""
-        if most <= 0 or self.memory.poor_grounds.get(_SHOPS, 0) > self._environment.steps:
+        if most <= 0 or self.memory.poor_grounds.get(_SHOPS, 0) > self._game.steps:
             return None
-        state = self._environment.state
+        state = self._game.state
         hp = max((member.max_hp for member in state.party.members), default=1)
         found = self._shopping.nearest_heals(state, self.memory)
         if found is None:
@@ -217,7 +217,7 @@ class KnownCosts(OptionCosts):
     def _steps_to(self, map_id: int) -> int | None:
         distances = self._known_distances()
         if map_id not in distances:
-            distances[map_id] = self._grounds.distance(map_id, self._environment.state, self.memory)
+            distances[map_id] = self._grounds.distance(map_id, self._game.state, self.memory)
         reached = distances[map_id]
         return reached.steps if reached is not None else None
 
@@ -226,13 +226,13 @@ class KnownCosts(OptionCosts):
         distances = self._known_distances()
         key = (level, *sorted(self.memory.poor_grounds.items()))
         if key not in self._likely_for:
-            self._likely_for[key] = self._grounds.likely(self.memory, level, self._environment.state, distances)
+            self._likely_for[key] = self._grounds.likely(self.memory, level, self._game.state, distances)
         return self._likely_for[key]
 
     def _known_distances(self) -> Distances:
         """Return the distances from the player's place, searched once."""
-        state = self._environment.state
-        here = (state.map_id, state.x, state.y, self._environment.steps)
+        state = self._game.state
+        here = (state.map_id, state.x, state.y, self._game.steps)
         if here != self._distances_from or self.memory is not self._distances_of:
             self._distances_of = self.memory
             start = Place(state.map_id, state.x, state.y)

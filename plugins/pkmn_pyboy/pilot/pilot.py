@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, AdviceFollower
+from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, SKILLS, AdviceFollower
 from pkmn_pyboy.pilot.battle.damage import BattleTables
 from pkmn_pyboy.pilot.battle.fighter import Fighter
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
@@ -26,7 +26,7 @@ from pkmn_pyboy.world.steps import Costs
 from pkmncli.api import Action, Advice, Decision
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import HasGame
 
 _TEXT_PHASES = frozenset({Phase.DIALOGUE, Phase.CHOICE, Phase.MENU, Phase.CUTSCENE})
 _HEALED, _HURT = 0.99, 0.95
@@ -41,31 +41,33 @@ class RulesPilot:
     """Pilot that plays by rules common to all games of this kind and by the milestones of the game's profile.
 
     Args:
-        environment: the game; only read, no button is pressed.
+        environment: it has the running game, which is only read: no button is pressed.
         settings: the pilot's settings; the defaults if None.
     """
 
-    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings | None = None) -> None:
+    skills = SKILLS
+
+    def __init__(self, environment: HasGame, settings: PilotSettings | None = None) -> None:
         self.settings = settings = settings or PilotSettings()
-        self._environment = environment
-        self._tasks = MenuTasks(environment, settings)
-        cartridge = environment.cartridge
+        self._game = game = environment.game
+        self._tasks = MenuTasks(game, settings)
+        cartridge = game.cartridge
         self.seen: SeenWorld | None = None
         """World as seen in this episode, if the pilot knows nothing else of it; otherwise None."""
         self._observer: WorldObserver | None = None
-        if environment.settings.knowledge == "seen" or not cartridge.world.map_ids():
-            self.seen = SeenWorld(environment.profile)
-            self._observer = WorldObserver(environment.emulator, environment.profile, self.seen)
+        if game.knowledge == "seen" or not cartridge.world.map_ids():
+            self.seen = SeenWorld(game.profile)
+            self._observer = WorldObserver(game.emulator, game.profile, self.seen)
         self._changed = ChangedWorld(cartridge.world)
         world = self.seen or self._changed
-        roads = Roads(environment, RoutePlanner(world, Costs(grass=settings.grass_cost)))
-        self._chooser = GoalChooser(environment, settings, roads, self._tasks, cartridge)
-        self._watchdog = Watchdog(environment, settings, self._chooser.planner)
-        self._traveller = Traveller(environment, settings, self._chooser, self.seen or self._changed)
+        roads = Roads(game, RoutePlanner(world, Costs(grass=settings.grass_cost)))
+        self._chooser = GoalChooser(game, settings, roads, self._tasks, cartridge)
+        self._watchdog = Watchdog(game, settings, self._chooser.planner)
+        self._traveller = Traveller(game, settings, self._chooser, self.seen or self._changed)
         tables = BattleTables(cartridge)
-        self._fighter = Fighter(environment, settings, tables)
-        self._learner = MoveLearner(environment, settings, tables)
-        self._advice = AdviceFollower(environment)
+        self._fighter = Fighter(game, settings, tables)
+        self._learner = MoveLearner(game, settings, tables)
+        self._advice = AdviceFollower(game)
         self.memory = PilotMemory()
         """Notes of the current episode."""
         self.reset(0)
@@ -81,9 +83,9 @@ class RulesPilot:
         self._advice.reset()
 
     def act(self, advice: Advice | None = None) -> Decision:
-        """Return the next action with its reason and confidence. The environment's mask allows the action."""
-        environment, memory = self._environment, self.memory
-        state = environment.state
+        """Return the next action with its reason and confidence. The game's mask allows the action."""
+        game, memory = self._game, self.memory
+        state = game.state
         memory.aim = []
         if self._observer is not None:
             self._observer.note(state)
@@ -102,7 +104,7 @@ class RulesPilot:
         Advice about a state is thus followed in that state, not one step later, when the player may have gone through a
         door. Texts, menus and battles keep the decision.
         """
-        state, memory = self._environment.state, self.memory
+        state, memory = self._game.state, self.memory
         self._advice.begin(memory)
         decision = self._advice.act(advice, state, memory)
         if decision is None and memory.wish and state.phase is Phase.FREE and not memory.wander:
@@ -114,12 +116,12 @@ class RulesPilot:
 
     def _settled(self, decision: Decision, advice: Advice | None) -> Decision:
         """Return the decision with an allowed action and its effect on the advice."""
-        environment, memory = self._environment, self.memory
+        game, memory = self._game, self.memory
         advised = decision.reason.startswith(ADVICE_PREFIX)
         over = decision.advice_over or self._advice.is_over(advice, memory)
         action = decision.action
-        if not environment.mask[action]:
-            action = next((action for action in _FALLBACK if environment.mask[action]), Action.NONE)
+        if not game.mask[action]:
+            action = next((action for action in _FALLBACK if game.mask[action]), Action.NONE)
             advised = False
         memory.proposed, memory.reason = int(action), decision.reason
         return Decision(memory.proposed, decision.reason, decision.confidence, advised, over)
@@ -164,7 +166,7 @@ class RulesPilot:
         else:
             memory.leave_battle()
             if phase in _TEXT_PHASES and not memory.interrupted:
-                pressed = self._environment.pressed
+                pressed = self._game.pressed
                 others = pressed in _OPENS_TEXT and pressed != memory.proposed
                 memory.interrupted = "others" if others else "words"
         health = state.party.hp_share
@@ -188,11 +190,11 @@ class RulesPilot:
 
     def _learn_from_loss(self, level: int, memory: PilotMemory) -> None:
         """Train more after losing to a trainer, who is met again; avoid this ground after losing to wild Pokemon."""
-        if memory.nemesis or self.seen is not None or "wOtherTrainerID" not in self._environment.profile.memory:
+        if memory.nemesis or self.seen is not None or "wOtherTrainerID" not in self._game.profile.memory:
             memory.losses += 1
             memory.train_to = level + self.settings.train_levels
             return
-        until = self._environment.steps + self.settings.poor_ground_steps
+        until = self._game.steps + self.settings.poor_ground_steps
         memory.poor_grounds |= {f"{memory.map_id}/{on}": until for on in (GRASS, FLOOR, WATER)}
         memory.training, memory.hunt = {}, {}
 
@@ -203,13 +205,13 @@ class RulesPilot:
 
     def _opposing_trainer(self, state: GameState) -> list[int]:
         """Return class and number of the opposing trainer; empty in a wild battle."""
-        places, battle = self._environment.profile.memory, state.battle
+        places, battle = self._game.profile.memory, state.battle
         if battle is None or not battle.trainer_class or "wOtherTrainerID" not in places:
             return []
-        return [battle.trainer_class, int(places.read(self._environment.emulator, "wOtherTrainerID"))]
+        return [battle.trainer_class, int(places.read(self._game.emulator, "wOtherTrainerID"))]
 
     def _by_rules(self, state: GameState) -> Decision:
-        environment, memory = self._environment, self.memory
+        game, memory = self._game, self.memory
         phase = state.phase
         if phase is Phase.FREE:
             return self._traveller.act(state, memory)
@@ -218,11 +220,11 @@ class RulesPilot:
             if tuned is not None:
                 return tuned
         if not state.loaded and phase in _TITLE_PHASES:
-            return dialogue.begin_game(environment, state, memory)
+            return dialogue.begin_game(game, state, memory)
         if pages.overdue(state, memory, self.settings):
             return pages.leave(memory, self.settings)
         opens = pages.wait(memory, self.settings)
-        if opens is not None and not dialogue.is_naming(environment, state):
+        if opens is not None and not dialogue.is_naming(game, state):
             return opens
         if phase is Phase.DIALOGUE:
             return dialogue.read_on(memory)
@@ -244,9 +246,9 @@ class RulesPilot:
             if job is not None:
                 return job
         if asked:
-            return dialogue.answer(environment, memory, self.settings, self._chooser.refuse_words)
+            return dialogue.answer(game, memory, self.settings, self._chooser.refuse_words)
         if phase is Phase.MENU:
-            return dialogue.leave_menu(environment, state, memory)
+            return dialogue.leave_menu(game, state, memory)
         if phase is Phase.BATTLE_MENU:
             return self._fighter.choose_action(state, memory)
         if phase is Phase.BATTLE_MOVES:

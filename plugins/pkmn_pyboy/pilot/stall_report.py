@@ -15,7 +15,7 @@ from pkmn_pyboy.state.game_state import GameState, Party
 from pkmn_pyboy.story.planner import GoalOrientedPlanner, PlannedGoal
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 _SHOWN = 4
 """Reasons of the latest presses to show in words."""
@@ -23,13 +23,11 @@ _LATEST = 24
 """Maximum entries of lists that may grow with the episode."""
 
 
-def stall_report(
-    environment: PokemonEnvironment, planner: GoalOrientedPlanner, state: GameState, memory: PilotMemory
-) -> dict[str, Any]:
+def stall_report(game: Game, planner: GoalOrientedPlanner, state: GameState, memory: PilotMemory) -> dict[str, Any]:
     """Return place, goals, plans, the latest presses with their reasons, and the state's numbers, as plain values.
 
     Args:
-        environment: the game.
+        game: the running game.
         planner: the goals.
         state: the current state.
         memory: the pilot's memory.
@@ -37,12 +35,12 @@ def stall_report(
     map_id = state.map_id
     goal = memory.goal
     report = {
-        "game": environment.profile.folder.name,
-        "step": environment.steps,
+        "game": game.profile.folder.name,
+        "step": game.steps,
         "steps_without_progress": memory.idle_steps,
         "place": {
             "map": [map_id >> 8, map_id & 0xFF],
-            "name": environment.profile.names.maps.get(map_id, ""),
+            "name": game.profile.names.maps.get(map_id, ""),
             "x": state.x,
             "y": state.y,
             "facing": int(state.facing),
@@ -75,13 +73,13 @@ def stall_report(
             "battle": memory.battle_plan[:3],
         },
         "presses": [list(one) for one in memory.presses],
-        "milestones": [index for index, step in enumerate(environment.milestone_steps()) if step >= 0],
+        "milestones": [index for index, step in enumerate(game.milestones.steps) if step >= 0],
         "party": _party(state.party),
         "battle": _battle(state),
         "money": state.money,
         "badges": [state.johto_badges, state.kanto_badges],
-        "bag": _bag(environment),
-        "flags": _flags(environment),
+        "bag": _bag(game),
+        "flags": _flags(game),
         "tries": dict(sorted(memory.tries.items(), key=lambda one: -one[1])[:_LATEST]),
         "losses": memory.losses,
         "train_to": memory.train_to,
@@ -161,8 +159,8 @@ def _battle(state: GameState) -> dict[str, Any] | None:
     }
 
 
-def _bag(environment: PokemonEnvironment) -> dict[str, Any]:
-    bag = Bag.read(environment.emulator, environment.profile.memory)
+def _bag(game: Game) -> dict[str, Any]:
+    bag = Bag.read(game.emulator, game.profile.memory)
     return {
         "items": {str(item): count for item, count in bag.items.items()},
         "balls": {str(item): count for item, count in bag.balls.items()},
@@ -171,8 +169,8 @@ def _bag(environment: PokemonEnvironment) -> dict[str, Any]:
     }
 
 
-def _flags(environment: PokemonEnvironment) -> list[int]:
+def _flags(game: Game) -> list[int]:
     """Return the numbers of the story flags that are set."""
-    place = environment.profile.memory.fields.get("wEventFlags")
-    data = environment.emulator.read(place.bank, place.address, place.size) if place is not None else b""
+    place = game.profile.memory.fields.get("wEventFlags")
+    data = game.emulator.read(place.bank, place.address, place.size) if place is not None else b""
     return [index * 8 + bit for index, byte in enumerate(data) for bit in range(8) if byte >> bit & 1]

@@ -15,7 +15,7 @@ from pkmn_pyboy.story.planner import CATCH, RIVAL, TRAIN, GoalOrientedPlanner
 from pkmncli.api import Action
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 REPLAN, REORDER, HEAL = "replan", "reorder", "heal"
 """Remedies: forget the route and all failures, postpone the current errand, heal and come back."""
@@ -43,13 +43,13 @@ class Watchdog:
     blamed for a learner's actions.
 
     Args:
-        environment: the game; only read, no button is pressed.
+        game: the running game; only read, no button is pressed.
         settings: steps until a report, and until the next remedy.
         planner: the goals.
     """
 
-    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, planner: GoalOrientedPlanner) -> None:
-        self._environment = environment
+    def __init__(self, game: Game, settings: PilotSettings, planner: GoalOrientedPlanner) -> None:
+        self._game = game
         self._settings = settings
         self._planner = planner
         self._remedies: dict[str, Callable[[PilotMemory], bool]] = {
@@ -64,14 +64,14 @@ class Watchdog:
 
     def look(self, state: GameState, memory: PilotMemory) -> None:
         """Note the step just made; called before the next decision."""
-        if not self._environment.steps:
+        if not self._game.steps:
             return
-        own = self._environment.pressed == memory.proposed
-        self._keep_press(memory, self._environment.pressed, own=own)
+        own = self._game.pressed == memory.proposed
+        self._keep_press(memory, self._game.pressed, own=own)
         memory.idle_steps = memory.idle_steps + 1 if own else max(memory.idle_steps - 1, 0)
         after = self._settings.report_after_steps
-        got_on = bool(memory.stalled) and self._environment.milestones.count > memory.marks[0]
-        if self._environment.steps % _LOOK_STEPS == 0 or memory.idle_steps == after or got_on:
+        got_on = bool(memory.stalled) and self._game.milestones.count > memory.marks[0]
+        if self._game.steps % _LOOK_STEPS == 0 or memory.idle_steps == after or got_on:
             self._look_for_progress(state, memory)
         if not after or memory.idle_steps < after:
             return
@@ -87,7 +87,7 @@ class Watchdog:
         The call changes nothing that decisions depend on. An episode may end with the very step that helped, after
         which nothing is decided: then this notes it in the report, as :meth:`look` would at the same step.
         """
-        if memory.stalled and self._environment.milestones.count > memory.marks[0]:
+        if memory.stalled and self._game.milestones.count > memory.marks[0]:
             self._say_what_helped(memory)
         reports = [report for report in memory.reports if report["number"] in memory.untold]
         memory.untold = []
@@ -123,13 +123,13 @@ class Watchdog:
 
     def _marks(self, state: GameState, memory: PilotMemory) -> list[int]:
         """Return numbers of which at least one grows with any progress."""
-        environment = self._environment
-        places = environment.profile.memory
-        bag = Bag.read(environment.emulator, places)
+        game = self._game
+        places = game.profile.memory
+        bag = Bag.read(game.emulator, places)
         flags = places.fields.get("wEventFlags")
-        held = environment.emulator.read(flags.bank, flags.address, flags.size) if flags is not None else b""
+        held = game.emulator.read(flags.bank, flags.address, flags.size) if flags is not None else b""
         return [
-            environment.milestones.count,
+            game.milestones.count,
             len(memory.visits),
             state.party.level_sum,
             state.johto_badges.bit_count() + state.kanto_badges.bit_count(),
@@ -149,7 +149,7 @@ class Watchdog:
         if report["number"] != memory.stalled:
             return
         tried = report["tried"]
-        helped = {"helped": tried[-1]["remedy"] if tried else "", "helped_at_step": self._environment.steps}
+        helped = {"helped": tried[-1]["remedy"] if tried else "", "helped_at_step": self._game.steps}
         if any(report[name] != value for name, value in helped.items()):
             memory.reports[-1] = report | helped
             self._tell(memory)
@@ -179,7 +179,7 @@ class Watchdog:
         memory.remedy = -1
         if len(memory.reports) >= _MOST_REPORTS:
             return
-        report = stall_report(self._environment, self._planner, state, memory)
+        report = stall_report(self._game, self._planner, state, memory)
         memory.reports.append({"number": memory.stalled, **report, "tried": [], "helped": "", "helped_at_step": -1})
         self._tell(memory)
 
@@ -203,7 +203,7 @@ class Watchdog:
         memory.remedy_due = memory.idle_steps + self._settings.remedy_steps
         report = memory.reports[-1]
         if report["number"] == memory.stalled and len(report["tried"]) < _MOST_TRIED:
-            tried = [*report["tried"], {"remedy": name, "step": self._environment.steps}]
+            tried = [*report["tried"], {"remedy": name, "step": self._game.steps}]
             memory.reports[-1] = report | {"tried": tried}
             self._tell(memory)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 
 OTHER_PART = "other"
@@ -53,12 +53,12 @@ class RewardSum:
         """Names of the rewards."""
         return {name for name, _, _ in self._rewards}
 
-    def bind(self, environment: PokemonEnvironment) -> None:
-        """Pass the complete environment, once, to the rewards that have a method ``bind(environment)``."""
+    def bind(self, game: Game) -> None:
+        """Pass the complete game, once, to the rewards that have a method ``bind(game)``."""
         for _, _, reward in self._rewards:
             bind = getattr(reward, "bind", None)
             if bind is not None:
-                bind(environment)
+                bind(game)
 
     def reset(self, state: GameState) -> None:
         """Start an episode."""

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pkmn_pyboy.state.game_state import GameState
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
     from pkmn_pyboy.rewards.goal_distance import GoalDistance
 
 DEFAULT_GAMMA = 0.99
@@ -57,14 +57,12 @@ class PotentialReward:
         self._distance: GoalDistance | None = None
         self._values: dict[str, float] = {}
 
-    def bind(self, environment: PokemonEnvironment) -> None:
+    def bind(self, game: Game) -> None:
         """Take the maps and milestones to measure the distance by, if it counts."""
         if self.settings.distance:
             from pkmn_pyboy.rewards.goal_distance import GoalDistance  # noqa: PLC0415 - few need the maps
 
-            self._distance = GoalDistance(
-                environment.rom.data, environment.profile, environment.milestones, environment.goal
-            )
+            self._distance = GoalDistance(game.rom.data, game.profile, game.milestones, game.goal)
 
     def reset(self, state: GameState) -> None:
         """Start an episode."""

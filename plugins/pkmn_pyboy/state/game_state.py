@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from pkmn_pyboy.state.status import Ailment, ailment_of, sleep_turns
+from pkmncli.api import PhaseRole
 
 PARTY_PLACES = 6
 SPECIES_COUNT = 251
@@ -49,6 +50,12 @@ SITUATIONS: tuple[str, ...] = (
     "walking", "walking", "words", "menu", "menu", "battle", "battle", "battle", "other", "other",
 )  # fmt: skip
 """Kind of situation of each phase."""
+
+PHASE_ROLES: tuple[PhaseRole, ...] = (
+    PhaseRole.FREE, PhaseRole.BETWEEN, PhaseRole.READING, PhaseRole.ANSWERING, PhaseRole.MENU,
+    PhaseRole.FIGHTING, PhaseRole.FIGHTING, PhaseRole.FIGHTING, PhaseRole.BETWEEN, PhaseRole.WATCHING,
+)  # fmt: skip
+"""Role of each phase."""
 
 BATTLE_PHASES = frozenset({Phase.BATTLE, Phase.BATTLE_MENU, Phase.BATTLE_MOVES})
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pkmn_pyboy.state.memory_map import Memory, MemoryField, MemoryMap, Span
+from pkmncli.api import MilestoneSplit
 
 _SWITCHED_WORK_RAM = 0xD000
 _NEEDS = {
@@ -342,6 +343,15 @@ class MilestoneTracker:
             self._reach_with_needs(0)
         self._find_ready()
         self.update(memory, map_id, 0)
+
+    def splits(self) -> tuple[MilestoneSplit, ...]:
+        """Return the milestones reached in this episode, in the order in which they were reached."""
+        reached = [
+            MilestoneSplit(milestone.key, step, frame)
+            for milestone, step, frame in zip(self.milestones, self.steps, self.frames, strict=True)
+            if step >= 0
+        ]
+        return tuple(sorted(reached, key=lambda split: split.step))
 
     def update(self, memory: Memory, map_id: int, step: int, frame: int = 0) -> bool:
         """Test the evidence after a step that ended at ``frame``. Return True if a milestone was reached."""

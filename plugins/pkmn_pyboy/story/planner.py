@@ -19,7 +19,7 @@ from pkmn_pyboy.world.table_records import WildTable
 from pkmncli.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 MILESTONE, ERRAND, TEACH, CATCH = "milestone", "errand", "teach", "catch"
 TRAIN, RIVAL, BUY, HEAL = "train", "rival", "buy", "heal"
@@ -77,16 +77,16 @@ class GoalOrientedPlanner:
     down to a goal that needs nothing.
 
     Args:
-        environment: the game. Without one there are no goals.
+        game: the running game. Without one there are no goals.
         settings: the pilot's; defaults if None.
 
     Raises:
         ConfigurationError: no target has as many choices as the setting ``partner`` says.
     """
 
-    def __init__(self, environment: PokemonEnvironment | None = None, settings: PilotSettings | None = None) -> None:
+    def __init__(self, game: Game | None = None, settings: PilotSettings | None = None) -> None:
         settings = settings or PilotSettings()
-        self._environment = environment
+        self._game = game
         self._partner = settings.partner
         self._providers: dict[str, frozenset[str]] = {}
         self.put_off: frozenset[str] = frozenset()
@@ -98,9 +98,9 @@ class GoalOrientedPlanner:
         self._learners: tuple[int, ...] = ()
         self._goals: Mapping[str, Milestone] = {}
         self._indices: Mapping[str, int] = {}
-        if environment is None:
+        if game is None:
             return
-        profile = environment.profile
+        profile = game.profile
         self._indices = {milestone.key: place for place, milestone in enumerate(profile.milestones)}
         self._goals = {milestone.key: milestone for milestone in profile.milestones} | dict(profile.errands)
         self._sources = {item: goal for goal in reversed(self._goals.values()) for item in goal.gives}
@@ -108,9 +108,9 @@ class GoalOrientedPlanner:
         most = max((len(target.choices) for target in targets), default=0)
         if self._partner > most:
             raise ConfigurationError(f"setting 'partner' = {self._partner}: {profile.name} has {most} to choose from")
-        self.tables = BattleTables(environment.cartridge)
+        self.tables = BattleTables(game.cartridge)
         """Moves, types and species of the image."""
-        self.readiness = Readiness(environment, settings, self.tables)
+        self.readiness = Readiness(game, settings, self.tables)
         """Check of the party's strength, and the plan to improve it."""
 
     def current(self) -> PlannedGoal | None:
@@ -128,13 +128,13 @@ class GoalOrientedPlanner:
         return self._tree(_KEEP if keep else _TEST)
 
     def _tree(self, strength: int) -> tuple[PlannedGoal, ...]:
-        environment = self._environment
-        if environment is None:
+        game = self._game
+        if game is None:
             return ()
-        milestone = environment.milestones.current(environment.goal)
+        milestone = game.milestones.current(game.goal)
         if milestone is None:
             return ()
-        bag = Bag.read(environment.emulator, environment.profile.memory)
+        bag = Bag.read(game.emulator, game.profile.memory)
         found: list[PlannedGoal] = []
         self._strength = strength
         self._expand(milestone, MILESTONE, bag, found)
@@ -145,15 +145,15 @@ class GoalOrientedPlanner:
 
         Empty if every current goal has only one errand left.
         """
-        environment = self._environment
-        if environment is None:
+        game = self._game
+        if game is None:
             return ""
         for goal in reversed(self.goals()):
             parent = self._goals.get(goal.parents[-1]) if goal.parents else None
             if parent is None or goal.key not in parent.errands:
                 continue
             for key in parent.errands:
-                if key != goal.key and not self._goals[key].holds(environment.emulator, environment.state.map_id):
+                if key != goal.key and not self._goals[key].holds(game.emulator, game.state.map_id):
                     return goal.key
         return ""
 
@@ -169,20 +169,20 @@ class GoalOrientedPlanner:
         Args:
             goals: the current goals, if they are known.
         """
-        environment = self._environment
-        if environment is None:
+        game = self._game
+        if game is None:
             return ()
-        there = {member.species for member in environment.state.party.members}
+        there = {member.species for member in game.state.party.members}
         tree = self._tree(_SKIP) if goals is None else goals
         wanted = (number for goal in tree if goal.key in self._goals for number in self._goals[goal.key].catch)
         return tuple(dict.fromkeys(number for number in wanted if number not in there))
 
     def learners_to_come(self) -> tuple[int, ...]:
         """Return species that can learn a field move of the next milestones which no party member can learn."""
-        environment = self._environment
-        if environment is None:
+        game = self._game
+        if game is None:
             return ()
-        tracker, members = environment.milestones, environment.state.party.members
+        tracker, members = game.milestones, game.state.party.members
         key = (tracker.count, tuple((one.species, one.moves) for one in members))
         if key != self._learners_key:
             ahead = [
@@ -191,7 +191,7 @@ class GoalOrientedPlanner:
                 if step < 0 and not one.optional
             ][:_MILESTONES_AHEAD]
             moves = {name for goal in ahead for name in goal.requires.field_moves}
-            missing = [move for move in map(environment.profile.field_moves.__getitem__, sorted(moves))
+            missing = [move for move in map(game.profile.field_moves.__getitem__, sorted(moves))
                        if not any(self._can_use(one, move) for one in members)]  # fmt: skip
             found = (one for move in missing for one in self.tables.species if self.learns(one, move))
             self._learners_key, self._learners = key, tuple(dict.fromkeys(found)) if members else ()
@@ -199,7 +199,7 @@ class GoalOrientedPlanner:
 
     def _can_use(self, member: PartyMember, move: FieldMove) -> bool:
         """Return True if a member knows a field move, or can be taught it."""
-        kept = {one.move for one in self._environment.profile.field_moves.values()} if self._environment else set()
+        kept = {one.move for one in self._game.profile.field_moves.values()} if self._game else set()
         able = not kept.issuperset(member.moves) and self.learns(member.species, move)
         return not member.egg and (move.move in member.moves or able)
 
@@ -225,12 +225,12 @@ class GoalOrientedPlanner:
         self, goal: Milestone, kind: str, bag: Bag, found: list[PlannedGoal], moves: tuple[str, ...] = ()
     ) -> None:
         """Add a goal and what it needs first. ``moves`` are field moves that its route may use, from above."""
-        assert self._environment is not None
+        assert self._game is not None
         parents = tuple(one.key for one in found)
         if len(found) >= _DEPTH or goal.key in parents:
             return
         target = self._target_now(goal.target)
-        case = goal.target.value(self._environment.emulator) if goal.target is not None else -1
+        case = goal.target.value(self._game.emulator) if goal.target is not None else -1
         found.append(PlannedGoal(kind, goal.key, goal.name, goal.hint, target, parents=parents, case=case))
         moves = tuple(dict.fromkeys((*moves, *goal.requires.field_moves)))
         needed = self._needed(goal, moves, bag)
@@ -249,43 +249,43 @@ class GoalOrientedPlanner:
 
     def _locked_in(self) -> bool:
         """Return True if the player is in a room that locks: the fights continue with the present party."""
-        environment = self._environment
-        assert environment is not None
-        return any(environment.state.map_id in locked.rooms for locked in environment.profile.locked_rooms)
+        game = self._game
+        assert game is not None
+        return any(game.state.map_id in locked.rooms for locked in game.profile.locked_rooms)
 
     def _target_now(self, target: Target | None) -> Target | None:
         """Return a target for now: its case, the choice, or the entrance if its room locks."""
-        environment = self._environment
-        assert environment is not None
+        game = self._game
+        assert game is not None
         if target is None:
             return None
-        here = environment.state.map_id
-        for locked in environment.profile.locked_rooms:
+        here = game.state.map_id
+        for locked in game.profile.locked_rooms:
             if target.map_id in locked.rooms and here != locked.enter and here not in locked.rooms:
                 return Target(locked.enter)
-        return target.now(environment.emulator, self._partner)
+        return target.now(game.emulator, self._partner)
 
     def _is_over(self, errand: Milestone) -> bool:
         """Return True if an errand is done, or no longer needed."""
-        environment = self._environment
-        assert environment is not None
-        memory, map_id = environment.emulator, environment.state.map_id
+        game = self._game
+        assert game is not None
+        memory, map_id = game.emulator, game.state.map_id
         if errand.holds(memory, map_id):
             return True
         return any(self._is_reached(key) or self._goals[key].holds(memory, map_id) for key in errand.over_with)
 
     def _is_reached(self, key: str) -> bool:
         """Return True if a milestone was reached in this episode."""
-        assert self._environment is not None
+        assert self._game is not None
         place = self._indices.get(key, -1)
-        return place >= 0 and self._environment.milestones.steps[place] >= 0
+        return place >= 0 and self._game.milestones.steps[place] >= 0
 
     def _providers_of(self, name: str) -> frozenset[str]:
         """Return the keys of all goals that give a field move or come before one that does: they cannot need it."""
         found = self._providers.get(name)
         if found is None:
-            assert self._environment is not None
-            field_moves = self._environment.profile.field_moves
+            assert self._game is not None
+            field_moves = self._game.profile.field_moves
             keys: set[str] = set()
             queue = self._bringing(field_moves[name])
             while queue:
@@ -308,13 +308,13 @@ class GoalOrientedPlanner:
 
     def _errand_for_hour(self, goal: PlannedGoal) -> Milestone | None:
         """Return the errand that sets the hour at which one of some species lives; None if one lives now."""
-        environment = self._environment
-        assert environment is not None
-        hour = hour_of(environment)
+        game = self._game
+        assert game is not None
+        hour = hour_of(game)
         errands = [one for one in self._goals.values() if one.gives_hour >= 0 and all(map(self._is_reached, one.needs))]
         if hour is None or not errands:
             return None
-        if environment.settings.knowledge == "seen":
+        if game.knowledge == "seen":
             # The times of day of the species are unknown, but a long hunt without success shows that it is the wrong
             # one.
             barren = self.barren_times(goal.species)
@@ -333,19 +333,19 @@ class GoalOrientedPlanner:
         Only maps that the player can reach count, as far as routes are known; water counts if the party can surf. Empty
         if none of them lives anywhere.
         """
-        environment = self._environment
-        if environment is None:
+        game = self._game
+        if game is None:
             return frozenset()
-        swims = "surf" in usable_moves(environment)
-        tables = [table for table in environment.cartridge.wild if swims or not table.water]
+        swims = "surf" in usable_moves(game)
+        tables = [table for table in game.cartridge.wild if swims or not table.water]
         found = {time for time in _TIMES for table in tables if _lives(table, time, species)}
         return frozenset(time for time in found if self.readiness.costs.lives(species, time) is not False)
 
     def _needed(self, goal: Milestone, moves: Sequence[str], bag: Bag) -> Milestone | PlannedGoal | None:
         """Return the first missing requirement: another goal that gives it, or a task."""
-        environment = self._environment
-        assert environment is not None
-        state = environment.state
+        game = self._game
+        assert game is not None
+        state = game.state
         for key in goal.needs:
             if not self._is_reached(key):
                 return self._goals[key]
@@ -368,15 +368,15 @@ class GoalOrientedPlanner:
                 giver = self._badge_giver(badge)
                 if giver is not None and giver.key != goal.key:
                     return giver
-        usable = usable_moves(environment) if moves else frozenset()
+        usable = usable_moves(game) if moves else frozenset()
         for name in moves:
             if name not in usable:
-                missing = self._field_move(environment.profile.field_moves[name], goal, bag)
+                missing = self._field_move(game.profile.field_moves[name], goal, bag)
                 if missing is not None:
                     return missing
         members = [member for member in state.party.members if not member.egg]
         if requires.species and not any(member.species in requires.species for member in members):
-            names = environment.profile.names.species
+            names = game.profile.names.species
             species = requires.species[0]
             title = f"catch {names.get(species, f'species {species}')}"
             return PlannedGoal(CATCH, "", title, species=requires.species)
@@ -397,15 +397,15 @@ class GoalOrientedPlanner:
 
         None if the party has them, is full, or no shop can be reached.
         """
-        environment = self._environment
-        assert environment is not None
-        state = environment.state
+        game = self._game
+        assert game is not None
+        state = game.state
         there = {member.species for member in state.party.members}
         if not there or there.issuperset(goal.catch) or state.party.count >= PARTY_PLACES:
             return None
         supplies = tuple((item, count) for item, count in goal.supplies if not bag.count(item))
-        balls = () if state.balls else tuple((item, 1) for item in environment.profile.item_uses.ball)
-        names = environment.profile.names.items
+        balls = () if state.balls else tuple((item, 1) for item in game.profile.item_uses.ball)
+        names = game.profile.names.items
         for buys in (supplies, balls):
             if buys and self.readiness.costs.for_sale([item for item, _ in buys]):
                 called = " or ".join(names.get(item, f"item {item}") for item, _ in buys)
@@ -414,20 +414,20 @@ class GoalOrientedPlanner:
 
     def _flag(self, index: int) -> bool:
         """Return True if an event flag is set."""
-        assert self._environment is not None
-        flags = self._environment.profile.memory["wEventFlags"]
-        return bool(self._environment.emulator.read(flags.bank, flags.address + (index >> 3), 1)[0] >> (index & 7) & 1)
+        assert self._game is not None
+        flags = self._game.profile.memory["wEventFlags"]
+        return bool(self._game.emulator.read(flags.bank, flags.address + (index >> 3), 1)[0] >> (index & 7) & 1)
 
     def _field_move(self, move: FieldMove, goal: Milestone, bag: Bag) -> Milestone | PlannedGoal | None:
-        environment = self._environment
-        assert environment is not None
-        names = environment.profile.names
-        members = environment.state.party.members
+        game = self._game
+        assert game is not None
+        names = game.profile.names
+        members = game.state.party.members
         if not any(move.move in member.moves for member in members):
             if not bag.machines.get(move.machine):
                 source = self._sources.get(move.item)
                 return source if source is not None and source.key != goal.key else None
-            kept = {one.move for one in environment.profile.field_moves.values()}
+            kept = {one.move for one in game.profile.field_moves.values()}
             able = [
                 place
                 for place, one in enumerate(members)
@@ -439,7 +439,7 @@ class GoalOrientedPlanner:
                 return PlannedGoal(TEACH, "", f"teach {called}", number=move.machine, member=place)
             species = tuple(number for number in names.species if number and self.learns(number, move))
             return PlannedGoal(CATCH, "", f"catch a Pokemon that can learn {called}", species=species)
-        if not move.badge.holds(environment.emulator, environment.state.map_id):
+        if not move.badge.holds(game.emulator, game.state.map_id):
             giver = next((one for one in self._goals.values() if move.badge in one.evidence), None)
             return giver if giver is not None and giver.key != goal.key else None
         return None
@@ -460,11 +460,11 @@ class GoalOrientedPlanner:
             trainers: class and number of each, fought one after the other.
             keep: True to keep the plan for it.
         """
-        environment = self._environment
-        plan = self.readiness.plan_for(trainers, keep=keep) if environment is not None else None
-        if environment is None or plan is None:
+        game = self._game
+        plan = self.readiness.plan_for(trainers, keep=keep) if game is not None else None
+        if game is None or plan is None:
             return None
-        names = environment.profile.names
+        names = game.profile.names
         if plan.kind == TRAIN:
             member, title = max(self.readiness.place_of(plan), 0), f"train to level {plan.level}"
             return PlannedGoal(TRAIN, "", title, number=plan.level, member=member, foes=plan.foes)
@@ -483,16 +483,16 @@ class GoalOrientedPlanner:
     # Badges -------------------------------------------------------------------------------------------------
 
     def _has_badge(self, badge: int) -> bool:
-        environment = self._environment
-        assert environment is not None
-        state = environment.state
+        game = self._game
+        assert game is not None
+        state = game.state
         badges = state.johto_badges if badge < _BADGES_EACH else state.kanto_badges
         return bool(badges >> badge % _BADGES_EACH & 1)
 
     def _badge_giver(self, badge: int) -> Milestone | None:
-        environment = self._environment
-        assert environment is not None
-        place = environment.profile.memory.fields.get(_BADGE_FIELDS[badge // _BADGES_EACH])
+        game = self._game
+        assert game is not None
+        place = game.profile.memory.fields.get(_BADGE_FIELDS[badge // _BADGES_EACH])
         for goal in self._goals.values():
             for item in goal.evidence:
                 at = place is not None and item.kind == "bit" and item.address == place.address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.environments.mask_rules import allowed_actions
@@ -9,10 +10,10 @@ from pkmn_pyboy.state.game_state import Battler, GameState, PartyMember
 from pkmn_pyboy.state.status import STAGE_NAMES, Ailment
 from pkmn_pyboy.words.analysis import GameStateAnalysis
 from pkmn_pyboy.words.changes import Changes, Snapshot, changes_between
-from pkmncli.api import Action, Context, MilestoneSplit
+from pkmncli.api import Action, Context
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
     from pkmn_pyboy.profile.model import Names
     from pkmn_pyboy.state.details import BattleDetails
 
@@ -22,9 +23,9 @@ _SHOWN_REWARDS = 3
 _ALL_REACHED = "All goals are reached."
 
 
-def analyse(environment: PokemonEnvironment, since: Snapshot | None) -> GameStateAnalysis:
+def analyse(game: Game, since: Snapshot | None) -> GameStateAnalysis:
     """Return the meaning of the state, with names, and with changes since the snapshot ``since``."""
-    state, names = environment.state, environment.known_names
+    state, names = game.state, game.names
     battle, party = state.battle, state.party
     lead = party.lead
     values: dict[str, Any] = {
@@ -45,13 +46,13 @@ def analyse(environment: PokemonEnvironment, since: Snapshot | None) -> GameStat
         "money": state.money,
         "caught": state.caught,
         "seen": state.seen,
-        "milestones": state.milestones / (len(environment.profile.milestones) or 1),
+        "milestones": state.milestones / (len(game.profile.milestones) or 1),
         "balls": state.balls,
-        "idle_steps": environment.steps_since_progress,
+        "idle_steps": game.steps_since_progress,
         "map_name": names.map_name(state.map_id),
         "able": sum(not member.egg and member.hp > 0 for member in party.members),
         "ailing": sum(member.ailment is not Ailment.HEALTHY for member in party.members),
-        "goal": _goal(environment),
+        "goal": _goal(game),
     }
     if battle is not None:
         values["battle"] = battle.kind
@@ -68,13 +69,13 @@ def analyse(environment: PokemonEnvironment, since: Snapshot | None) -> GameStat
                 "battler_hp": _share(battle.own),
                 "effectiveness": battle.best_effectiveness,
             }
-    changes = changes_between(since, take_snapshot(environment)) if since is not None else Changes()
+    changes = changes_between(since, take_snapshot(game)) if since is not None else Changes()
     return GameStateAnalysis(values, changes=changes)
 
 
-def status_line(environment: PokemonEnvironment) -> str:
-    """Return a line with place, party, badges, money, steps without progress, and the largest rewards."""
-    state, names = environment.state, environment.known_names
+def status_line(game: Game, earned: Mapping[str, float]) -> str:
+    """Return a line with place, party, badges, money, steps without progress, and the largest rewards earned."""
+    state, names = game.state, game.names
     lead = state.party.lead
     badges = state.johto_badges.bit_count() + state.kanto_badges.bit_count()
     parts = [
@@ -83,19 +84,19 @@ def status_line(environment: PokemonEnvironment) -> str:
         f"{badges} badge{'' if badges == 1 else 's'}",
         f"money {state.money:,}",
     ]
-    if environment.steps_since_progress >= _IDLE_STEPS_SHOWN:
-        parts.append(f"nothing new for {environment.steps_since_progress} steps")
-    earned = sorted(environment.reward_totals().items(), key=lambda one: -abs(one[1]))[:_SHOWN_REWARDS]
-    parts += [f"{name} {total:.1f}" for name, total in earned if total]
+    if game.steps_since_progress >= _IDLE_STEPS_SHOWN:
+        parts.append(f"nothing new for {game.steps_since_progress} steps")
+    largest = sorted(earned.items(), key=lambda one: -abs(one[1]))[:_SHOWN_REWARDS]
+    parts += [f"{name} {total:.1f}" for name, total in largest if total]
     return ", ".join(parts)
 
 
-def take_snapshot(environment: PokemonEnvironment) -> Snapshot:
+def take_snapshot(game: Game) -> Snapshot:
     """Return the values that a later analysis will compare with."""
-    state, names = environment.state, environment.known_names
-    reached = environment.milestone_splits()
+    state, names = game.state, game.names
+    reached = game.milestones.splits()
     return Snapshot(
-        step=environment.steps,
+        step=game.steps,
         map_name=names.map_name(state.map_id),
         levels=state.party.level_sum,
         hp_share=round(state.party.hp_share, 6),
@@ -103,15 +104,15 @@ def take_snapshot(environment: PokemonEnvironment) -> Snapshot:
         money=state.money,
         badges=state.badges,
         caught=state.caught,
-        items=environment.details().bag.counts(),
+        items=game.details().bag.counts(),
         milestones=tuple(split.name for split in reached),
     )
 
 
-def describe(environment: PokemonEnvironment, since: Snapshot | None) -> Context:
-    """Return the context now; ``since`` is the snapshot of the previous one."""
-    state, names, details = environment.state, environment.known_names, environment.details()
-    analysis = analyse(environment, since)
+def describe(game: Game, since: Snapshot | None, text_map: str) -> Context:
+    """Return the context now, with the map in letters; ``since`` is the snapshot of the previous one."""
+    state, names, details = game.state, game.names, game.details()
+    analysis = analyse(game, since)
     sentences = analysis.situation()  # danger and changes are separate
     if state.party.members:
         members = zip(state.party.members, details.nicknames, strict=True)
@@ -124,33 +125,22 @@ def describe(environment: PokemonEnvironment, since: Snapshot | None) -> Context
         sentences.append(f"Carries {', '.join(f'{count} {name}' for name, count in carried.items())}.")
     if details.battle is not None:
         sentences += _battle(state, details.battle, names)
-    words = environment.screen_words()
+    words = game.screen_words()
     if words:
         sentences.append(f'The screen says: "{words}"')
     return Context(
-        current_goal=_goal(environment),
+        current_goal=_goal(game),
         context_summary=" ".join(sentences),
         action_suggestions=(_presses(state), *analysis.suggestions),
-        text_map=environment.text_map(),
+        text_map=text_map,
         danger=analysis.danger.name.lower(),
         changes=analysis.changes.words(),
-        milestones=environment.milestone_splits(),
+        milestones=game.milestones.splits(),
     )
 
 
-def splits(environment: PokemonEnvironment) -> tuple[MilestoneSplit, ...]:
-    """Return the milestones reached in this episode, in the order in which they were reached."""
-    tracker = environment.milestones
-    reached = [
-        MilestoneSplit(milestone.key, step, frame)
-        for milestone, step, frame in zip(tracker.milestones, tracker.steps, tracker.frames, strict=True)
-        if step >= 0
-    ]
-    return tuple(sorted(reached, key=lambda split: split.step))
-
-
-def _goal(environment: PokemonEnvironment) -> str:
-    milestone = environment.milestones.current(environment.goal)
+def _goal(game: Game) -> str:
+    milestone = game.milestones.current(game.goal)
     return milestone.hint or milestone.name if milestone is not None else _ALL_REACHED
 
 

@@ -69,7 +69,7 @@ def test_the_policy_resumes_with_the_worth_of_advice() -> None:
     assert (policy.worth.rule_steps, policy.worth.rule_reward) == (40, 8.0)
     assert policy.held_back == 2
     assert policy.share.covered_steps == STATE["covered_steps"]
-    objection = policy.objection(Advice("out", presses=(0,)), Situation(513, 1, 0, 0))
+    objection = policy.objection(Advice("out", presses=(0,)), "press a", Situation(513, 1, 0, 0))
     assert objection is Objection.ALWAYS_FAILED
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 
 import pytest
 
 from pkmncli.advice.policy import RETRY_EVERY, AdvicePolicy, Objection
 from pkmncli.advice.triggers import Event
-from pkmncli.advice.worth import LEAST_TRIES, Charge, Situation
+from pkmncli.advice.worth import LEAST_TRIES, Charge, Situation, action_key
 from pkmncli.api import Advice
+from pkmncli.declared import default_action_names
 
 HERE, THERE = Situation(0x201, 1, 0), Situation(0x202, 1, 0)
 PRESS_A, PRESS_B = Advice("out", presses=(0,)), Advice("out", presses=(1,))
@@ -24,15 +26,21 @@ def learned(*rewards: float, holds_back: bool = True) -> AdvicePolicy:
     return policy
 
 
+def objection(
+    policy: AdvicePolicy, advice: Advice, situation: Situation | None = HERE, happened: Collection[Event] = ()
+) -> Objection | None:
+    return policy.objection(advice, action_key(advice, default_action_names()), situation, happened)
+
+
 def objections(policy: AdvicePolicy, times: int, advice: Advice = PRESS_A) -> list[Objection | None]:
-    return [policy.objection(advice, HERE) for _ in range(times)]
+    return [objection(policy, advice) for _ in range(times)]
 
 
 def test_advice_that_always_failed_is_held_back_where_it_failed_and_tried_now_and_then() -> None:
     policy = learned(*[0.0] * LEAST_TRIES)
-    assert policy.objection(PRESS_A, THERE) is None
-    assert policy.objection(PRESS_A, None) is None
-    assert policy.objection(PRESS_B, HERE) is None
+    assert objection(policy, PRESS_A, THERE) is None
+    assert objection(policy, PRESS_A, None) is None
+    assert objection(policy, PRESS_B, HERE) is None
     found = objections(policy, 3 * RETRY_EVERY)
     assert found.count(None) == 3
     assert found[0] is Objection.ALWAYS_FAILED
@@ -40,17 +48,17 @@ def test_advice_that_always_failed_is_held_back_where_it_failed_and_tried_now_an
 
 
 def test_too_few_tries_or_one_success_hold_nothing_back() -> None:
-    assert learned(*[0.0] * (LEAST_TRIES - 1)).objection(PRESS_A, HERE) is None
-    assert learned(*[0.0] * 20, 0.5).objection(PRESS_A, HERE) is None
+    assert objection(learned(*[0.0] * (LEAST_TRIES - 1)), PRESS_A) is None
+    assert objection(learned(*[0.0] * 20, 0.5), PRESS_A) is None
 
 
 def test_failures_hold_nothing_back_if_lessons_are_off() -> None:
-    assert learned(*[0.0] * 20, holds_back=False).objection(PRESS_A, HERE) is None
+    assert objection(learned(*[0.0] * 20, holds_back=False), PRESS_A) is None
 
 
 def test_a_success_on_a_retry_ends_the_holding_back() -> None:
     policy = learned(0.0, 0.0, 0.0)
-    assert policy.objection(PRESS_A, HERE) is Objection.ALWAYS_FAILED
+    assert objection(policy, PRESS_A) is Objection.ALWAYS_FAILED
     policy.worth.add_result(HERE, "press a", 1.0)
     assert not any(objections(policy, RETRY_EVERY))
 
@@ -68,7 +76,7 @@ def test_a_success_on_a_retry_ends_the_holding_back() -> None:
 def test_advice_is_too_late_when_its_moment_has_passed(advice: Advice, event: Event, late: bool) -> None:
     policy = AdvicePolicy(llm_share=0.0)
     policy.share.count(llm=True)
-    assert policy.objection(advice, HERE, {event}) is (Objection.OUTDATED if late else Objection.RULES_TURN)
+    assert objection(policy, advice, HERE, {event}) is (Objection.OUTDATED if late else Objection.RULES_TURN)
     assert policy.held_back == 0
 
 
@@ -79,7 +87,7 @@ def test_advice_that_earns_less_than_the_rules_is_held_back_and_ended() -> None:
     assert policy.may_continue()
     for _ in range(40):
         policy.worth.count(Charge(), 0.0, advised=True, live=True, costs=True)
-    assert policy.objection(WALK, HERE) is Objection.EARNS_LESS
+    assert objection(policy, WALK, HERE) is Objection.EARNS_LESS
     assert not policy.may_continue()
 
 
@@ -87,7 +95,7 @@ def test_advice_that_earns_less_than_the_rules_is_held_back_and_ended() -> None:
 def test_the_model_gets_its_share_of_the_steps_with_advice(share: float) -> None:
     policy = AdvicePolicy(share)
     for _ in range(500):
-        followed = policy.objection(WALK, HERE) is None
+        followed = objection(policy, WALK, HERE) is None
         for _ in range(8):
             policy.share.count(llm=followed)
     assert policy.share.llm_steps / policy.share.covered_steps == pytest.approx(share, abs=0.02)
@@ -95,7 +103,7 @@ def test_the_model_gets_its_share_of_the_steps_with_advice(share: float) -> None
 
 def test_a_resumed_run_decides_alike() -> None:
     policy, other = learned(0.0, 0.0, 0.0), AdvicePolicy()
-    policy.objection(PRESS_A, HERE)
+    objection(policy, PRESS_A)
     other.load_state_dict(json.loads(json.dumps(policy.state_dict())))
     assert objections(other, RETRY_EVERY) == objections(policy, RETRY_EVERY)
     assert other.state_dict() == policy.state_dict()

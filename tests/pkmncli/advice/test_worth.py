@@ -8,8 +8,10 @@ import pytest
 
 from pkmncli.advice.worth import FREE_STEPS, LEAST_RULE_STEPS, AdviceWorth, Charge, Situation, action_key
 from pkmncli.api import Advice
+from pkmncli.declared import default_action_names
 
 SHARE = 0.05
+NAMES = default_action_names()
 
 
 def played(steps: int, *, advised: float, rules: float, stretch: int = 8, share: float = SHARE) -> AdviceWorth:
@@ -113,7 +115,7 @@ def test_a_resumed_run_judges_alike() -> None:
 
 def test_the_same_advice_has_the_same_key() -> None:
     press = Advice("out", presses=(4, 4, 0), reason="one")
-    assert action_key(press) == action_key(Advice("elsewhere", presses=(4, 4, 0))) == "press up, up, a"
+    assert action_key(press, NAMES) == action_key(Advice("elsewhere", presses=(4, 4, 0)), NAMES) == "press up, up, a"
     walk = Advice("out", skill="go_to", arguments={"map": "Fern Trail", "x": 3, "y": 5})
-    assert action_key(walk) == "go to Fern Trail (3, 5)"
-    assert action_key(Advice("win", skill="fight")) == "fight"
+    assert action_key(walk, NAMES) == "go to Fern Trail (3, 5)"
+    assert action_key(Advice("win", skill="fight"), NAMES) == "fight"

@@ -135,7 +135,7 @@ def test_a_run_whose_first_episode_still_runs_is_drawn_by_its_journey(pkmn: Pkmn
     plotted = read_plotted(find_runs(["long"], tmp_path / "runs", least=1), get_registry(), (), ())
     assert plotted.milestones == (), "no episode has ended"
     (journey,) = plotted.groups[0].journeys
-    assert plotted.journey_milestones == tuple(one.name for one in journey)
+    assert plotted.journey_milestones == tuple(one.name for one in journey.milestones)
     assert {"downstairs", "outside", "starter"} <= set(plotted.journey_milestones)
     assert pkmn("plot", "long", "--out=long.html").code == 0
     page = Page((tmp_path / "long.html").read_text(encoding="utf-8"))

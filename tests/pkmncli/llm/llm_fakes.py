@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from reply_forms import FORM
+
 from pkmncli.api import LLMFailure, LLMReply, LLMRequest
 from pkmncli.llm.budget import Usage
 from pkmncli.llm.cache import CacheUse, ReplyCache
@@ -78,6 +80,7 @@ def client_of(
         usage or Usage(),
         CircuitBreaker(clock or Clock(), failures=failures),
         backoff=Backoff(attempts=3, first_s=0.0),
+        form=FORM,
         most_tokens=most_tokens,
         cache=cache,
         cache_use=cache_use,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from llm_fakes import GOOD, FakeBackend, client_of
 
+import pkmn_pyboy.plugin
 import pkmncli
 from pkmncli import BaseLLMManager, LLMManager
 from pkmncli.api import Action, LLMFailure, LLMFault, LLMRequest
@@ -163,6 +164,7 @@ def test_a_registered_class_is_found_by_its_name(register_plugin: Any) -> None:
             register("mine", CustomLLMManager)
 
     register_plugin(Plugin(), "mine")
+    register_plugin(pkmn_pyboy.plugin, "pyboy")
     manager = LLMManager.named("mine")
     assert manager.get_action("what now?")[0] == Action.UP
 

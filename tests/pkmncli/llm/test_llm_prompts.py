@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from reply_forms import FORM
 
 from pkmncli.api import Context, MilestoneSplit
 from pkmncli.errors import ConfigurationError
 from pkmncli.llm.prompts import PromptTemplate, Question, estimated_tokens
-from pkmncli.llm.replies import ADVICE_SCHEMA
 
 CONTEXT = Context(
     "Reach the lab.",
@@ -21,7 +21,11 @@ CONTEXT = Context(
     milestones=(MilestoneSplit("left_home", 40, 900),),
 )
 QUESTION = Question(
-    CONTEXT, events=[f"event {n} happened." for n in range(8)], failures=["up: nothing."], history=["A opens doors."]
+    CONTEXT,
+    form=FORM,
+    events=[f"event {n} happened." for n in range(8)],
+    failures=["up: nothing."],
+    history=["A opens doors."],
 )
 
 
@@ -51,8 +55,8 @@ def test_everything_known_stands_in_a_prompt_with_room(template: PromptTemplate)
 
 
 def test_every_skill_that_can_be_chosen_is_explained(template: PromptTemplate) -> None:
-    text = template.fill(Question(Context("g", "s")), 8000).text
-    for skill in ADVICE_SCHEMA["properties"]["skill"]["enum"]:
+    text = template.fill(Question(Context("g", "s"), form=FORM), 8000).text
+    for skill in FORM.schema["properties"]["skill"]["enum"]:
         assert f"`{skill}`" in text
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reply_forms import FORM
 
 from pkmncli.api import Action, LLMReply
 from pkmncli.llm.json_objects import find_objects, whole_value
-from pkmncli.llm.replies import ADVICE_SCHEMA, Reading, ReadReply, read_reply
+from pkmncli.llm.replies import Reading, ReadReply
 
 GOOD = {
     "goal": "reach the lab",
@@ -26,7 +27,7 @@ GOOD = {
 
 
 def _read(text: str, parsed: Any = None, *, words_too: bool = False) -> ReadReply:
-    return read_reply(LLMReply(text, "m", parsed=parsed), expires_after=50, words_too=words_too)
+    return FORM.read(LLMReply(text, "m", parsed=parsed), expires_after=50, words_too=words_too)
 
 
 def test_a_reply_of_the_asked_form_is_advice() -> None:
@@ -90,8 +91,8 @@ def test_thoughts_fences_and_drafts_around_it_are_no_matter(around: str) -> None
         ({"skill": "go_to", "presses": [], "x": "null", "y": 1}, "go_to needs"),
         ({"skill": ["press"]}, "skill"),
         ({"map": 7}, "map"),
-        ({"goal": 7}, "texts"),
-        ({"reason": ["because"]}, "texts"),
+        ({"goal": 7}, "goal must be a text"),
+        ({"reason": ["because"]}, "reason must be a text"),
     ],
 )
 def test_what_is_out_of_range_or_of_a_wrong_type_is_no_advice(change: dict[str, Any], says: str) -> None:
@@ -117,7 +118,7 @@ _VALUES = st.one_of(
 )
 
 
-@given(st.dictionaries(st.sampled_from(list(ADVICE_SCHEMA["properties"])), _VALUES))
+@given(st.dictionaries(st.sampled_from(list(FORM.schema["properties"])), _VALUES))
 def test_whatever_stands_under_the_keys_the_advice_keeps_its_promises(values: dict[str, Any]) -> None:
     read = _read("", parsed=values)
     if read.advice is not None:

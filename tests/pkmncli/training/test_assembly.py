@@ -12,7 +12,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.training.assembly import environment_spec
-from pkmncli.training.parts_fit import fit_parts
+from pkmncli.training.compatibility import prepare_settings
 
 
 def resolved(*sets: str, registry: Registry | None = None, **options: Any) -> ResolvedSettings:
@@ -63,17 +63,17 @@ def test_a_profiles_folder_takes_the_place_of_its_name(tmp_path: Path) -> None:
 
 
 def test_an_environment_without_a_pilot_is_the_learners_alone() -> None:
-    settings = fit_parts(resolved(env="gameboy"), get_registry())
+    settings = prepare_settings(resolved(env="gameboy"), get_registry())
     assert (settings.train.pilot, settings.train.mode) == ("none", "rl-only")
     assert settings.origins["mode"] == "environment gameboy has no pilot"
     usual = resolved()
-    assert fit_parts(usual, get_registry()) is usual
+    assert prepare_settings(usual, get_registry()) is usual
 
 
 @pytest.mark.parametrize("asked", [{"pilot": "rules"}, {"mode": "adaptive"}, {"mode": "llm-only"}])
 def test_what_was_asked_for_is_refused_rather_than_left_out(asked: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match="gameboy"):
-        fit_parts(resolved(env="gameboy", **asked), get_registry())
+        prepare_settings(resolved(env="gameboy", **asked), get_registry())
 
 
 def test_a_pilot_of_another_plugin_is_the_users_choice() -> None:
@@ -85,9 +85,23 @@ def test_a_pilot_of_another_plugin_is_the_users_choice() -> None:
     registry = Registry.discover({})
     registry.register_plugin(Theirs(), "theirs")
     settings = resolved(env="gameboy", pilot="blind", registry=registry)
-    assert fit_parts(settings, registry).train.pilot == "blind"
+    assert prepare_settings(settings, registry).train.pilot == "blind"
 
 
 def test_what_an_environment_does_not_show_is_refused_with_what_it_shows() -> None:
     with pytest.raises(ConfigurationError, match="the environment gameboy shows multi_modal, screen, state"):
         environment_spec(resolved(env="gameboy", observation_type="goal"), get_registry())
+
+
+def test_a_setting_that_this_training_does_not_read_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    settings = resolved(
+        lessons_file=tmp_path / "none.json", llm_interval=9, web_port=9_000, env="gameboy", game="crystal"
+    )
+    prepare_settings(settings, get_registry())
+    assert capsys.readouterr().err.splitlines() == [
+        "llm_interval, lessons_file: no effect, since no language model is chosen (--llm)",
+        "game: no effect, since the environment gameboy has no such setting",
+        "web_port: no effect, since no live page is asked for (--dashboard)",
+    ]

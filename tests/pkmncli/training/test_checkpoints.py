@@ -7,26 +7,34 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 from pkmncli.api import Segment
 from pkmncli.errors import CheckpointError
 from pkmncli.training.checkpoints.files import (
     Checkpoint,
     drop_buffer,
-    first_usable,
+    first_whole,
     read_checkpoint,
     read_segments,
     write_checkpoint,
 )
+from pkmncli.training.checkpoints.state import TrainerState
+from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.workers.spec import WorkerState
+
+HASHES = np.array([2**64 - 1], np.uint64)
 
 
 def a_checkpoint(step: int = 100) -> Checkpoint:
     return Checkpoint(
         step=step,
         learner={"net.weight": np.arange(6, dtype=np.float32).reshape(2, 3), "steps": step, "name": "x"},
-        trainer={"statistics": {"steps": step}, "episodes": [{"number": 3}]},
-        arrays={"episode.0.presses": np.array([0, 4, 8], np.uint8), "hashes": np.array([2**64 - 1], np.uint64)},
+        trainer=TrainerState(
+            statistics=TrainingStatistics(steps=step),
+            recorder={"codes": [7], "held": {"times": [1.5], "global_steps": np.array([99], np.int64)}},
+            episodes=[{"number": 3, "presses": np.array([0, 4, 8], np.uint8), "fine_hashes": HASHES}],
+        ),
         workers=(WorkerState(3, 17, b"state of the emulator", {"memory": {"seen": [1, 2]}, "proposal": [0, "", 0.5]}),),
         milestone_names=("start", "end"),
     )
@@ -44,12 +52,16 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     write_checkpoint(folder, a_checkpoint(), some_segments(2))
     read, written = read_checkpoint(folder), a_checkpoint()
     assert read.step == written.step
-    assert read.trainer == written.trainer
+    assert read.trainer.statistics == written.trainer.statistics
+    assert read.trainer.arbiter == written.trainer.arbiter
     assert read.workers == written.workers
     assert read.milestone_names == written.milestone_names
     assert read.learner["steps"] == 100
     np.testing.assert_array_equal(read.learner["net.weight"], written.learner["net.weight"])
-    np.testing.assert_array_equal(read.arrays["hashes"], written.arrays["hashes"])
+    assert read.trainer.episodes[0]["number"] == 3
+    np.testing.assert_array_equal(read.trainer.episodes[0]["fine_hashes"], HASHES)
+    assert read.trainer.recorder["held"]["times"] == [1.5]
+    np.testing.assert_array_equal(read.trainer.recorder["held"]["global_steps"], [99])
     segments = list(read_segments(folder))
     assert [(segment.name, segment.sealed) for segment in segments] == [
         ("segment-00000", True),
@@ -57,6 +69,26 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
         ("segment-00002", False),
     ]
     assert segments[1].arrays["screen"][0, 0] == 1
+
+
+def test_arrays_of_a_trainer_keep_the_names_by_which_earlier_versions_read_them(tmp_path: Path) -> None:
+    folder = tmp_path / "step-000000100"
+    write_checkpoint(folder, a_checkpoint(), ())
+    arrays = load_file(folder / "trainer.safetensors")
+    assert set(arrays) == {"episode.0.presses", "episode.0.fine_hashes", "recorder.global_steps"}
+    trainer = json.loads((folder / "meta.json").read_text())["trainer"]
+    assert trainer["episodes"] == [{"number": 3}]
+    assert trainer["recorder"] == {"codes": [7], "held": {"times": [1.5]}}
+    assert trainer["statistics"]["steps"] == 100
+
+
+def test_a_state_of_an_earlier_version_lacks_parts_and_one_of_a_later_version_has_more() -> None:
+    values = {"statistics": {"steps": 4, "tomorrow": 1}, "recorder": {"codes": [0]}, "unheard": {}}
+    state = TrainerState.from_disk(values, {})
+    assert (state.statistics.steps, state.statistics.updates) == (4, 0)
+    assert state.recorder == {"codes": [0]}
+    assert state.hand_over is None
+    assert state.pretraining is None
 
 
 def test_sealed_segments_are_linked_and_open_ones_written_anew(tmp_path: Path) -> None:
@@ -90,17 +122,17 @@ def test_a_damaged_newest_checkpoint_is_told_and_the_one_before_is_used(tmp_path
     write_checkpoint(newest, a_checkpoint(200), some_segments(1))
     (newest / "buffer/segment-00000.safetensors").write_bytes(b"")
     told: list[str] = []
-    assert first_usable([newest, older], told.append) == older
+    assert first_whole([newest, older], told.append).folder == older
     assert len(told) == 1
     assert str(newest) in told[0]
 
 
 def test_no_usable_checkpoint_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="no checkpoint: it was ended before its first one"):
-        first_usable([], lambda text: None)
+        first_whole([], lambda text: None)
     (tmp_path / "step-000000100").mkdir()
     with pytest.raises(CheckpointError, match="none of the run's checkpoints"):
-        first_usable([tmp_path / "step-000000100"], lambda text: None)
+        first_whole([tmp_path / "step-000000100"], lambda text: None)
 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
@@ -116,7 +148,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     class Unwritable:
         """Stands for what cannot become JSON."""
 
-    broken = Checkpoint(1, {"steps": Unwritable()}, {}, {}, ())
+    broken = Checkpoint(1, {"steps": Unwritable()}, TrainerState(), ())
     with pytest.raises(TypeError):
         write_checkpoint(tmp_path / "step-000000001", broken, ())
     assert list(tmp_path.iterdir()) == []

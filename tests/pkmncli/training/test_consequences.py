@@ -6,17 +6,17 @@ from itertools import pairwise
 
 import pytest
 
-from pkmncli.api import Consequence, Facts
+from pkmncli.api import Consequence, Facts, PhaseRole
 from pkmncli.training.recording.consequences import ConsequenceWatcher
 
-PHASES = ("free", "dialogue", "choice", "menu", "battle")
+ROLES = (PhaseRole.FREE, PhaseRole.READING, PhaseRole.ANSWERING, PhaseRole.MENU, PhaseRole.FIGHTING)
 FREE, DIALOGUE, CHOICE, MENU, BATTLE = range(5)
 HERE = Facts(6148, 4, 6, FREE, 0, 0, 0.8, 2, 0, 0, 0)
 FIGHT = HERE._replace(phase=BATTLE, battle=1, opponent=19, opponent_health=0.6)
 
 
 def watcher() -> ConsequenceWatcher:
-    found = ConsequenceWatcher(PHASES)
+    found = ConsequenceWatcher(ROLES)
     found.begin(HERE)
     return found
 
@@ -56,7 +56,7 @@ def test_tiles_and_maps_are_new_once_in_an_episode() -> None:
 def test_where_an_episode_has_been_is_saved() -> None:
     found, there = watcher(), HERE._replace(x=5)
     found.look(HERE, there)
-    other = ConsequenceWatcher(PHASES)
-    other.load(found.save())
+    other = ConsequenceWatcher(ROLES)
+    other.load_state_dict(found.state_dict())
     assert other.look(HERE, there) == Consequence.NOTHING
     assert other.look(there, there._replace(x=6)) == Consequence.NEW_TILE

@@ -206,7 +206,7 @@ def test_a_pause_counts_for_no_time_left(monkeypatch: pytest.MonkeyPatch, status
     assert progress._clock(later).left_s == pytest.approx(20)
     now += 500
     progress.on_pause()
-    progress.after_pause(500)
+    progress.on_resume(500)
     assert progress._clock(later).left_s == pytest.approx(20)
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pkmncli.runs import Run, create_run
 from pkmncli.training.checkpoints.files import Checkpoint, is_whole, read_checkpoint, read_segments
 from pkmncli.training.checkpoints.retention import CheckpointKeeper
 from pkmncli.training.checkpoints.selection import newest_checkpoint, readable_checkpoint
+from pkmncli.training.checkpoints.state import TrainerState
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.workers.spec import WorkerState
 
@@ -44,8 +46,7 @@ def checkpoint_of(step: int, milestones: tuple[str, ...] = ()) -> Checkpoint:
     return Checkpoint(
         step=step,
         learner={"net.weight": np.full((2, 3), step, np.float32), "updates": step},
-        trainer={"statistics": statistics.state_dict()},
-        arrays={"presses": np.array([0, 4, step % 256], np.uint8)},
+        trainer=TrainerState(statistics=statistics, episodes=[{"presses": np.array([0, 4, step % 256], np.uint8)}]),
         workers=(WorkerState(3, step, f"state at {step}".encode(), {"seen": [1, 2]}),),
     )
 
@@ -141,8 +142,7 @@ def damages_of(kept: Kept, tmp_path: Path) -> list[tuple[str, str, Callable[[Pat
         Checkpoint(
             200,
             {**checkpoint_of(200).learner, "net.weight": np.zeros((2, 3), np.float32)},
-            checkpoint_of(200).trainer,
-            {"presses": np.array([9], np.uint8)},
+            replace(checkpoint_of(200).trainer, episodes=[{"presses": np.array([9], np.uint8)}]),
             (WorkerState(1, 1, b"another emulator's state", {}),),
         ),
         lambda: segments_of(200, salt=3),
@@ -175,7 +175,7 @@ def test_the_one_before_is_taken_and_it_is_said(kept: Kept, tmp_path: Path, capf
             assert (read.name, said) == ("step-000000200", []), case
         else:
             assert (read.name, len(said)) == ("step-000000100", 1), case
-        assert newest_checkpoint(run).name == "step-000000100", case
+        assert newest_checkpoint(run).folder.name == "step-000000100", case
         said = capfd.readouterr().err.splitlines()
         assert len(said) == 1, case
         assert str(path.parent if file == "meta.json" else path) in said[0], case
@@ -212,7 +212,7 @@ def test_whole_checkpoints_put_in_the_wrong_place_are_told_apart(kept: Kept, tmp
     shutil.copytree(kept.run.checkpoints.path(100), newest)
     with pytest.raises(CheckpointError, match="is not the checkpoint of that step: it is step-000000100"):
         read_checkpoint(newest)
-    assert newest_checkpoint(kept.run).name == "step-000000100"
+    assert newest_checkpoint(kept.run).folder.name == "step-000000100"
 
 
 @pytest.mark.parametrize("damage", [emptied, missing, a_pipe, a_folder])
@@ -223,13 +223,13 @@ def test_a_checkpoint_that_is_no_folder_is_passed_over(
     shutil.rmtree(newest)
     newest.write_bytes(b"?")
     damage(newest)
-    assert newest_checkpoint(kept.run).name == "step-000000100"
+    assert newest_checkpoint(kept.run).folder.name == "step-000000100"
     assert (str(newest) in capfd.readouterr().err) == (damage is not missing)
 
 
 def test_a_run_that_was_moved_or_copied_keeps_its_checkpoints(kept: Kept, tmp_path: Path) -> None:
     copy = Run(shutil.copytree(kept.run.folder, tmp_path / "elsewhere" / "copy"))
-    assert newest_checkpoint(copy).name == "step-000000200"
+    assert newest_checkpoint(copy).folder.name == "step-000000200"
 
 
 def test_checkpoints_of_a_version_that_named_no_run_are_read(kept: Kept) -> None:
@@ -242,7 +242,7 @@ def test_checkpoints_of_a_version_that_named_no_run_are_read(kept: Kept) -> None
     versions = kept.run.read_versions()
     del versions["id"]
     kept.run.versions_file.write_text(json.dumps(versions))
-    assert newest_checkpoint(kept.run).name == "step-000000200"
+    assert newest_checkpoint(kept.run).folder.name == "step-000000200"
 
 
 @pytest.mark.parametrize("damage", [cut, emptied, missing, a_folder, a_pipe, a_circle, endless])

@@ -178,7 +178,9 @@ def test_what_a_running_episode_consists_of_comes_back_from_its_plain_values() -
     log = PressLog(
         bytearray([0, 4]), bytearray([Source.LLM, Source.RL]), [(0, Advice("go", presses=(4,))), (1, None)], 1
     )
-    assert PressLog.from_state_dict(json.loads(json.dumps(log.state_dict()))) == log
+    loaded = PressLog()
+    loaded.load_state_dict(json.loads(json.dumps(log.state_dict())))
+    assert loaded == log
 
 
 def test_an_environment_that_always_fails_ends_the_training_in_one_line(
@@ -216,19 +218,31 @@ def killed_at_once(kills: int, monkeypatch: pytest.MonkeyPatch) -> list[WorkerLi
 
 
 def test_a_worker_that_is_killed_while_it_starts_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = killed_at_once(1, monkeypatch)
+    started = killed_at_once(3, monkeypatch)
     with WorkerPool(make_spec(1)) as pool:
         pool.reset()
         take(pool, np.array([Action.NONE]))
         assert pool.losses == 0, "no step was lost"
-    assert len(started) == 2
+    assert len(started) == 4
 
 
-def test_a_worker_that_is_killed_twice_while_it_starts_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = killed_at_once(2, monkeypatch)
+def test_a_worker_that_is_killed_four_times_while_it_starts_ends_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = killed_at_once(4, monkeypatch)
     with pytest.raises(TrainingError, match="environment 0 could not be started: its process ended with exit code -9"):
         WorkerPool(make_spec(1))
-    assert len(started) == 2
+    assert len(started) == 4
+
+
+def test_a_worker_whose_replacements_are_killed_while_they_start_is_replaced_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with WorkerPool(make_spec(1)) as pool:
+        pool.reset()
+        take(pool, np.array([Action.NONE]))
+        started = killed_at_once(3, monkeypatch)
+        os.kill(process_id(pool, 0), signal.SIGKILL)
+        take(pool, np.array([Action.NONE]))
+        assert (pool.losses, len(started)) == (1, 4)
 
 
 def test_a_worker_that_is_killed_before_it_has_the_shared_memory_is_started_again(
@@ -236,12 +250,13 @@ def test_a_worker_that_is_killed_before_it_has_the_shared_memory_is_started_agai
 ) -> None:
     attach, killed = WorkerPool._attach, []
 
-    def killing(pool: WorkerPool, link: WorkerLink) -> None:
+    def killing(pool: WorkerPool, index: int) -> None:
         if not killed:
-            killed.append(link)
-            link.process.kill()
-            link.process.join()
-        attach(pool, link)
+            killed.append(index)
+            process = pool._links[index].process
+            process.kill()
+            process.join()
+        attach(pool, index)
 
     monkeypatch.setattr(WorkerPool, "_attach", killing)
     with WorkerPool(make_spec(1)) as pool:

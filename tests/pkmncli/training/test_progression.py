@@ -33,9 +33,8 @@ PRESS = {"skill": "press", "map": None, "x": None, "y": None, "confidence": 0.8,
 Course = Callable[[Path], dict[str, Any]]
 
 
-def make(*, early: bool = False, **settings: Any) -> tuple[Progression, list[str], list[int]]:
-    """A progression, what it tells, and the numbers of the episodes that it has measured, each worth 15."""
-    told: list[str] = []
+def make(*, early: bool = False, **settings: Any) -> tuple[Progression, list[int]]:
+    """A progression, and the numbers of the episodes that it has measured, each worth 15."""
     measured: list[int] = []
 
     def play(learner: Any, numbers: Sequence[int], interrupted: Callable[[], bool]) -> list[Measured] | None:
@@ -56,7 +55,7 @@ def make(*, early: bool = False, **settings: Any) -> tuple[Progression, list[str
             }
         )
     )
-    return Progression(AdaptiveStrategySystem(), curriculum, play=play, tell=told.append, early=early), told, measured
+    return Progression(AdaptiveStrategySystem(), curriculum, play=play, early=early), measured
 
 
 def end_episodes(progression: Progression, statistics: TrainingStatistics, count: int) -> list[Any]:
@@ -69,7 +68,7 @@ def end_episodes(progression: Progression, statistics: TrainingStatistics, count
 
 
 def test_every_few_episodes_some_are_measured_and_stages_follow_from_it() -> None:
-    progression, told, measured = make()
+    progression, measured = make()
     statistics = TrainingStatistics()
     progression.begin()
     assert end_episodes(progression, statistics, 3) == []
@@ -84,7 +83,8 @@ def test_every_few_episodes_some_are_measured_and_stages_follow_from_it() -> Non
     )
     assert (statistics.curriculum_stage, statistics.curriculum_advancements, statistics.strategy_switches) == (2, 1, 1)
     assert (progression.trust, progression.share) == (0.6, 0.2)
-    assert len(told) == 2
+    assert stage.reason
+    assert switch.reason
     assert progression.take_metrics() == {
         "curriculum/stage": 2,
         "curriculum/trust": 0.6,
@@ -93,11 +93,11 @@ def test_every_few_episodes_some_are_measured_and_stages_follow_from_it() -> Non
 
 
 def test_a_measurement_that_was_interrupted_is_taken_when_the_training_goes_on() -> None:
-    progression, _told, measured = make()
+    progression, measured = make()
     end_episodes(progression, TrainingStatistics(), 3)
     assert progression.measure(NoLearner(), lambda: True) == []
     assert measured == []
-    resumed, _told, measured = make()
+    resumed, measured = make()
     resumed.load_state_dict(json.loads(json.dumps(progression.state_dict())))
     assert resumed.measure(NoLearner(), lambda: False) == [Measured(15.0, 7, success=True)] * 2
     assert measured == [0, 1]
@@ -105,10 +105,10 @@ def test_a_measurement_that_was_interrupted_is_taken_when_the_training_goes_on()
 
 
 def test_the_curve_begins_before_the_first_step_and_the_curriculum_leaves_that_out() -> None:
-    progression, _told, measured = make(early=True)
+    progression, measured = make(early=True)
     statistics = TrainingStatistics()
     progression.begin()
-    resumed, _told, measured_after = make(early=True)
+    resumed, measured_after = make(early=True)
     resumed.load_state_dict(json.loads(json.dumps(progression.state_dict())))
     for one, numbers in ((progression, measured), (resumed, measured_after)):
         assert one.measure(NoLearner(), lambda: False) == [Measured(15.0, 7, success=True)] * 2
@@ -123,9 +123,9 @@ def test_the_curve_begins_before_the_first_step_and_the_curriculum_leaves_that_o
 
 @pytest.mark.parametrize("due", [None, 3])
 def test_it_goes_on_from_a_checkpoint_of_an_earlier_version(due: int | None) -> None:
-    progression, _told, measured = make()
+    progression, measured = make()
     end_episodes(progression, TrainingStatistics(), 3)
-    resumed, _told, measured = make()
+    resumed, measured = make()
     resumed.load_state_dict({**progression.state_dict(), "due": due, "latest": None})
     assert not resumed.due
     end_episodes(resumed, TrainingStatistics(), 3)

@@ -75,10 +75,10 @@ def test_an_interrupted_training_can_be_evaluated_and_goes_on(
     assert pkmn("train", *options, "--run-name=unbroken").code == 0
     original = Trainer._one_step
 
-    def one_step(trainer: Trainer, interrupted: Callable[[], bool]) -> None:
+    def one_step(trainer: Trainer) -> None:
         if trainer.statistics.steps == 57:
             signal.raise_signal(signal.SIGINT)
-        original(trainer, interrupted)
+        original(trainer)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Trainer, "_one_step", one_step)

@@ -31,8 +31,8 @@ def train_and(
     def train(act: Act) -> Any:
         done = []
 
-        def one_step(trainer: Trainer, interrupted: Callable[[], bool]) -> None:
-            step(trainer, interrupted)
+        def one_step(trainer: Trainer) -> None:
+            step(trainer)
             if trainer.statistics.steps >= 100 and not done:
                 done.append(True)
                 act(tmp_path / "runs" / "it")

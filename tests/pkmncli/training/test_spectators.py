@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,13 @@ import psutil
 import pytest
 from worker_pools import make_spec, take, with_environment
 
+from pkmncli.api import RunInfo
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining, _is_running, process_began
 from pkmncli.errors import TrainingError
 from pkmncli.runs import Run
-from pkmncli.training.display.live_board import Spectators
+from pkmncli.training.display import live_board
+from pkmncli.training.display.live_board import LiveBoardServer
+from pkmncli.training.display.status import Status
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.recorder import Recorder
 from pkmncli.training.workers.pool import WorkerPool
@@ -47,6 +50,27 @@ def watched(folder: Path, *arguments: str) -> Iterator[tuple[LiveTraining, subpr
             yield wait_until(lambda: LiveTraining.attach(folder / "runs" / "it")), process
         finally:
             process.kill()
+
+
+class Standing:
+    """A training between two steps, as the live board sees it."""
+
+    run = RunInfo(Path(), {})
+    fraction_done = 0.0
+    steps_per_second = 12.5
+
+    def __init__(self, save: Callable[[], None] = lambda: None) -> None:
+        self.statistics = TrainingStatistics()
+        self.save_checkpoint = save
+
+    def interrupted(self) -> bool:
+        return False
+
+    def status(self) -> Status:
+        raise AssertionError("a live board shows numbers of its own")
+
+    def paused(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 def paused_at(live: LiveTraining) -> int:
@@ -96,7 +120,7 @@ def test_a_pause_counts_for_no_time_and_is_left_by_stop(small_training: list[str
         assert "Interrupted, and saved." in said
         assert said.count("Paused from the live page, until it is resumed there.") == 1
     log = (tmp_path / "runs" / "it" / "log.txt").read_text()
-    assert f"a viewer has the training stand still at step {steps}" in log and "the pause ended after" in log
+    assert f"a viewer paused the training at step {steps}" in log and "the pause ended after" in log
     run = Run(tmp_path / "runs" / "it")
     assert run.read_summary()["total_steps"] == steps
     assert run.checkpoints.names()[-1] == f"step-{steps:09}"
@@ -206,17 +230,17 @@ def test_an_environment_whose_picture_fails_plays_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    statistics, nothing = TrainingStatistics(), lambda: None
+    monkeypatch.setattr(live_board, "SECONDS_BETWEEN_LOOKS", 0.0)
     with (
         WorkerPool(with_environment(make_spec(1), "odd_environments:Unseen")) as pool,
-        Spectators(tmp_path, pool) as by,
+        LiveBoardServer(tmp_path, pool) as by,
     ):
         pool.reset()
         live = LiveTraining.attach(tmp_path)
         assert live is not None and live.screen_shape == (4, 5, 3)
         for _ in range(4):
             live.watch(60, 1e6)
-            by.attend(statistics, 0.0, 12.5, lambda: False, save=nothing, on_pause=nothing)
+            by.before_step(Standing())
             take(pool, np.zeros(1, np.int64))
         assert pool.losses == 0, "looking costs no worker"
         assert live.state().steps_per_second == 12.5
@@ -230,11 +254,15 @@ def test_an_environment_whose_picture_fails_plays_on(
     ]
 
 
-def test_what_a_viewer_asks_for_and_cannot_be_saved_ends_no_training(tmp_path: Path) -> None:
+def test_what_a_viewer_asks_for_and_cannot_be_saved_ends_no_training(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(live_board, "SECONDS_BETWEEN_LOOKS", 0.0)
+
     def full() -> None:
         raise TrainingError("the disk limit of 1 GB is reached")
 
-    with WorkerPool(make_spec(1)) as pool, Spectators(tmp_path, pool) as by:
+    with WorkerPool(make_spec(1)) as pool, LiveBoardServer(tmp_path, pool) as by:
         pool.reset()
         live = LiveTraining.attach(tmp_path)
         assert live is not None
@@ -242,7 +270,7 @@ def test_what_a_viewer_asks_for_and_cannot_be_saved_ends_no_training(tmp_path: P
         (tmp_path / "starts").write_text("a file where a folder should be")
         for ask in (live.save_checkpoint, lambda: live.save_start(0)):
             ask()
-            by.attend(TrainingStatistics(), 0.0, 0.0, lambda: False, save=full, on_pause=lambda: None)
+            by.before_step(Standing(full))
             answers.append(live.state().message)
     assert answers[0] == "The checkpoint could not be saved: the disk limit of 1 GB is reached"
     assert answers[1].startswith("The state of environment 0 could not be saved: ")

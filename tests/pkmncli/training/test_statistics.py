@@ -22,6 +22,13 @@ def episode(reward: float, steps: int = 10, **milestones: int) -> EpisodeSummary
     return EpisodeSummary(0, 0, 1, steps, reward, False, "time-limit", 0.25, milestones, first_step=1000)
 
 
+def loaded(statistics: TrainingStatistics) -> TrainingStatistics:
+    """Counters that went through a checkpoint."""
+    found = TrainingStatistics()
+    found.load_state_dict(json.loads(json.dumps(statistics.state_dict())))
+    return found
+
+
 def test_summary_of_a_run_without_an_episode_is_complete() -> None:
     summary = TrainingStatistics(steps=5).summary()
     assert set(summary) >= PROMISED
@@ -48,7 +55,7 @@ def test_the_learners_share_lately_is_of_the_recent_episodes_also_after_a_resume
     for _ in range(RECENT_EPISODES):
         statistics.add_episode(episode(0.0, steps=10), 1, learner_steps=9)
     assert statistics.recent_learner_share == 0.9
-    again = TrainingStatistics.from_state_dict(json.loads(json.dumps(statistics.state_dict())))
+    again = loaded(statistics)
     again.add_episode(episode(0.0, steps=10), 1, learner_steps=0)
     assert again.summary()["recent_learner_share"] == 0.81
 
@@ -65,7 +72,7 @@ def test_a_milestones_split_is_that_of_the_soonest_episode() -> None:
 def test_counters_go_on_after_a_resume() -> None:
     statistics = TrainingStatistics(steps=100)
     statistics.add_episode(episode(2.0, outside=7), 1)
-    again = TrainingStatistics.from_state_dict(json.loads(json.dumps(statistics.state_dict())))
+    again = loaded(statistics)
     for one in (statistics, again):
         one.add_episode(episode(4.0, outside=6, lab=9), 1)
     assert again.summary() == statistics.summary()

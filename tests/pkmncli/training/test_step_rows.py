@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -105,9 +106,9 @@ def test_what_waits_goes_through_a_checkpoint() -> None:
         add(broken, record, step)
         if step % 7 == 0:
             taken.append(broken.take())
-            values, arrays = broken.state()
+            state = copy.deepcopy(broken.state_dict())
             broken = StepRows(2, 4096, NAMES)
-            broken.load(values, {name: array.copy() for name, array in arrays.items()})
+            broken.load_state_dict(state)
     taken.append(broken.take(all_of_them=True))
     whole, again = unbroken.take(all_of_them=True), joined([columns for columns in taken if columns is not None])
     assert whole is not None

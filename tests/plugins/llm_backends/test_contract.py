@@ -10,12 +10,12 @@ import pytest
 from fault_server import MODEL, Behaviour, FaultServer, never
 from faults import FAILURES, GOOD, KEY, READINGS, BuildBackend, Case
 from pydantic import ValidationError
+from reply_forms import FORM
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.budget import Usage
 from pkmncli.llm.client import LLMClient
-from pkmncli.llm.replies import ADVICE_SCHEMA
 from pkmncli.llm.retry import Backoff, CircuitBreaker
 
 
@@ -70,8 +70,8 @@ def test_a_reply_has_text_model_and_tokens(backend: Any, server: FaultServer) ->
 @pytest.mark.parametrize(("text", "reading"), READINGS.values(), ids=READINGS)
 def test_any_text_is_read_and_none_stops_anything(text: str, reading: str, backend: Any, server: FaultServer) -> None:
     server.answer(Behaviour(text=text))
-    client = LLMClient(backend, "it", Usage(), CircuitBreaker(lambda: 0.0), Backoff(attempts=1))
-    answer = client.ask(request(schema=ADVICE_SCHEMA))
+    client = LLMClient(backend, "it", Usage(), CircuitBreaker(lambda: 0.0), Backoff(attempts=1), form=FORM)
+    answer = client.ask(request(schema=FORM.schema))
     assert answer.fault is None
     assert answer.reading == reading
     assert (answer.advice is None) == (reading == "nothing")

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from fault_server import MODEL, Behaviour, FaultServer
 from faults import ADVICE, GOOD, KEY, BuildBackend
+from reply_forms import FORM
 
 from pkmn_openai.strict_schema import strict_schema
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.budget import price_of
-from pkmncli.llm.replies import ADVICE_SCHEMA, read_reply
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
-REQUEST = LLMRequest("you advise", "what now?", ADVICE_SCHEMA, max_tokens=77, temperature=0.25, seed=9, timeout_s=60)
+REQUEST = LLMRequest("you advise", "what now?", FORM.schema, max_tokens=77, temperature=0.25, seed=9, timeout_s=60)
 WITH_IMAGE = LLMRequest("you advise", "what now?", images=(PNG,), timeout_s=60)
 
 
@@ -118,7 +118,7 @@ def test_openai_is_sent_the_schema_and_the_key(server: FaultServer, build: Build
     server.answer(Behaviour(text=GOOD))
     backend.complete(REQUEST)
     asked = server.asked[0]
-    assert asked.body["response_format"]["json_schema"]["schema"] == strict_schema(ADVICE_SCHEMA)
+    assert asked.body["response_format"]["json_schema"]["schema"] == strict_schema(FORM.schema)
     assert (asked.body["max_tokens"], asked.body["temperature"], asked.body["seed"]) == (77, 0.25, 9)
     assert {name.lower(): value for name, value in asked.headers.items()}["authorization"] == f"Bearer {KEY}"
     backend.close()
@@ -145,7 +145,7 @@ OPTIONAL = {
 }
 
 
-@pytest.mark.parametrize("schema", [ADVICE_SCHEMA, OPTIONAL], ids=["advice", "optional parts"])
+@pytest.mark.parametrize("schema", [FORM.schema, OPTIONAL], ids=["advice", "optional parts"])
 def test_a_schema_is_sent_in_the_form_that_strict_mode_takes(
     schema: dict[str, Any], server: FaultServer, build: BuildBackend
 ) -> None:
@@ -217,11 +217,11 @@ def test_anthropic_is_asked_through_a_tool_and_its_input_is_the_reply(server: Fa
     server.answer(Behaviour(text="Let me see.", tool_input=tool_input))
     reply = backend.complete(REQUEST)
     body = server.asked[0].body
-    assert body["tools"][0]["input_schema"] == json.loads(json.dumps(ADVICE_SCHEMA))
+    assert body["tools"][0]["input_schema"] == json.loads(json.dumps(FORM.schema))
     assert body["tool_choice"] == {"type": "tool", "name": body["tools"][0]["name"]}
     assert "temperature" not in body, "which the service refuses"
     assert json.loads(reply.text.splitlines()[-1]) == tool_input
-    advice = read_reply(reply, expires_after=10).advice
+    advice = FORM.read(reply, expires_after=10).advice
     assert advice is not None and advice.goal == ADVICE["goal"]
     backend.close()
 
@@ -233,7 +233,7 @@ def test_anthropic_that_fills_the_tool_wrongly_gives_no_advice(
     backend = build("anthropic", server.url)
     server.answer(Behaviour(text="", tool_input=tool_input))
     try:
-        assert read_reply(backend.complete(REQUEST), expires_after=10).advice is None
+        assert FORM.read(backend.complete(REQUEST), expires_after=10).advice is None
     except LLMFailure as failure:
         assert failure.fault is LLMFault.BROKEN
     backend.close()
@@ -274,7 +274,7 @@ def test_ollama_is_sent_schema_options_and_how_long_to_stay(server: FaultServer,
     server.answer(Behaviour(text=GOOD))
     backend.complete(REQUEST)
     body = server.asked[0].body
-    assert body["format"] == json.loads(json.dumps(ADVICE_SCHEMA))
+    assert body["format"] == json.loads(json.dumps(FORM.schema))
     assert body["keep_alive"] == "3m"
     assert body["think"] == "low"
     assert body["stream"] is False

@@ -18,16 +18,16 @@ from certificates import CERTIFICATE, KEY_OF_CERTIFICATE
 from fault_server import MODEL, Behaviour, FaultServer
 from faults import GOOD, KEY, BuildBackend
 from proxies import Proxy
+from reply_forms import FORM
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.replies import ADVICE_SCHEMA
 
 REMOTE = ("ollama", "openai", "anthropic")
 KEY_OF = {"ollama": "OLLAMA_API_KEY", "openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 FAR = "http://service.invalid:99"
 """Where only a proxy leads to."""
-REQUEST = LLMRequest("you advise", "what now?", ADVICE_SCHEMA, max_tokens=77, seed=9, timeout_s=60)
+REQUEST = LLMRequest("you advise", "what now?", FORM.schema, max_tokens=77, seed=9, timeout_s=60)
 CREDENTIALS = "bWU6aHVzaA=="
 """``me:hush`` as a header has it."""
 

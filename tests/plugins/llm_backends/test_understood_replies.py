@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 from fault_server import MODEL, Behaviour, FaultServer
 from faults import BuildBackend
+from reply_forms import FORM
 
 from pkmncli.api import Action, LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.llm.budget import Usage
 from pkmncli.llm.client import LLMClient
-from pkmncli.llm.replies import ADVICE_SCHEMA, ReadReply, read_reply
+from pkmncli.llm.replies import ReadReply
 from pkmncli.llm.retry import Backoff, CircuitBreaker
 
-REQUEST = LLMRequest("you advise", "what now?", ADVICE_SCHEMA, timeout_s=60)
+REQUEST = LLMRequest("you advise", "what now?", FORM.schema, timeout_s=60)
 ANSWER = {
     "goal": "Walk up to the stairs",
     "skill": "press",
@@ -212,7 +213,7 @@ OBJECTS = {
     "two in a list": (f"[{changed(presses=['up'])}, {GOOD}]", "refused: several answers"),
     "two as choices": (json.dumps({"best": ANSWER, "second": ANSWER | {"presses": ["up"]}}), "refused: several"),
     "a whole one, and a broken one": (f"{GOOD}\n{changed(presses=['up'])[:70]}", "refused: no JSON"),
-    "the schema": (json.dumps(ADVICE_SCHEMA), "refused: must be"),
+    "the schema": (json.dumps(FORM.schema), "refused: must be"),
     "none of the fields": ('{"move": "up"}', "refused: no JSON object with"),
     "an object without anything": ("{}", "refused: no JSON object with"),
     "a list of buttons": ('["down", "up"]', "refused: no JSON object"),
@@ -256,17 +257,17 @@ WORDS = {
 
 @pytest.mark.parametrize(("text", "expected"), THOUGHTS.values(), ids=THOUGHTS)
 def test_thoughts_are_no_answer(text: str, expected: str) -> None:
-    assert_understood(read_reply(LLMReply(text, MODEL), expires_after=9, words_too=True), expected)
+    assert_understood(FORM.read(LLMReply(text, MODEL), expires_after=9, words_too=True), expected)
 
 
 @pytest.mark.parametrize(("text", "expected"), OBJECTS.values(), ids=OBJECTS)
 def test_an_object_is_read_by_one_rule_and_its_words_are_no_command(text: str, expected: str) -> None:
-    assert_understood(read_reply(LLMReply(text, MODEL), expires_after=9, words_too=True), expected)
+    assert_understood(FORM.read(LLMReply(text, MODEL), expires_after=9, words_too=True), expected)
 
 
 @pytest.mark.parametrize(("text", "expected"), WORDS.values(), ids=WORDS)
 def test_words_are_one_command_or_none(text: str, expected: str) -> None:
-    assert_understood(read_reply(LLMReply(text, MODEL), expires_after=9, words_too=True), expected)
+    assert_understood(FORM.read(LLMReply(text, MODEL), expires_after=9, words_too=True), expected)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +282,7 @@ def test_words_are_one_command_or_none(text: str, expected: str) -> None:
     ],
 )
 def test_of_a_reply_that_was_cut_off_only_a_whole_object_is_read(text: str, expected: str) -> None:
-    assert_understood(read_reply(LLMReply(text, MODEL, cut=True), expires_after=9, words_too=True), expected)
+    assert_understood(FORM.read(LLMReply(text, MODEL, cut=True), expires_after=9, words_too=True), expected)
 
 
 # The forms of services ---------------------------------------------------------------------------------------------
@@ -447,7 +448,7 @@ def test_a_response_is_understood_in_every_form(
 ) -> None:
     backend = build(name, server.url)
     server.answer(_behaviour(body))
-    client = LLMClient(backend, name, Usage(), CircuitBreaker(lambda: 0.0), Backoff(attempts=1))
+    client = LLMClient(backend, name, Usage(), CircuitBreaker(lambda: 0.0), Backoff(attempts=1), form=FORM)
     answer = client.ask(REQUEST)
     assert answer.fault is None
     assert_understood(ReadReply(answer.reading, answer.advice, answer.problem), expected)
@@ -474,6 +475,6 @@ def test_the_last_word_of_a_model_counts(server: FaultServer, build: BuildBacken
     """A broken object after a command: neither of them is carried out."""
     backend = build("openai", server.url)
     server.answer(Behaviour(text="Go up."), Behaviour(text=HALF))
-    client = LLMClient(backend, "openai", Usage(), CircuitBreaker(lambda: 0.0), Backoff(attempts=1))
+    client = LLMClient(backend, "openai", Usage(), CircuitBreaker(lambda: 0.0), Backoff(attempts=1), form=FORM)
     assert client.ask(REQUEST).advice is None
     client.close()

@@ -22,12 +22,12 @@ def goal(environment: PokemonEnvironment, key: str, event: int = NEVER, **more: 
 
 def tell(environment: PokemonEnvironment, story: Milestone, *errands: Milestone) -> None:
     """Make one milestone, with errands, the whole story."""
-    environment.profile = dataclasses.replace(
+    environment.game.profile = dataclasses.replace(
         environment.profile, milestones=(story,), errands={errand.key: errand for errand in errands}
     )
     environment.milestones.__init__((story,))  # type: ignore[misc]
     environment.milestones.begin(environment.emulator, environment.state.map_id)
-    environment.goal = -1
+    environment.game.goal = -1
 
 
 def plan_for(environment: PokemonEnvironment, story: Milestone, *errands: Milestone) -> list[tuple[str, str]]:
@@ -38,7 +38,7 @@ def plan_for(environment: PokemonEnvironment, story: Milestone, *errands: Milest
 
 def planned(environment: PokemonEnvironment) -> list[tuple[str, str]]:
     """Return kinds and keys of the goals now."""
-    return [(one.kind, one.key) for one in GoalOrientedPlanner(environment).goals()]
+    return [(one.kind, one.key) for one in GoalOrientedPlanner(environment.game).goals()]
 
 
 def set_event(environment: PokemonEnvironment, index: int, *, value: bool = True) -> None:

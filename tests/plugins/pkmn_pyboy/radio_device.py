@@ -13,14 +13,9 @@ from pyboy_fakes import FakeMemory, party_record
 from world_image import TILES, TestMap, WorldImage
 
 from pkmn_pyboy.emulation.rom import RomImage
-from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.environments.masks import MaskTable
+from pkmn_pyboy.game import Game
 from pkmn_pyboy.navigation.grid import STEPS
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.state.reader import StateReader
-from pkmn_pyboy.story.model import MilestoneTracker
-from pkmn_pyboy.world.cartridge import Cartridge
 from pkmncli.api import Action
 
 CITY = (12, 3)
@@ -238,34 +233,29 @@ class RadioDevice(FakeMemory):
                 self.tile(*{CLOCK: (1, 19), PHONE: (4, 1)}[self.card], 0xED)
 
 
-class RadioEnvironment(PokemonEnvironment):
-    """The environment on the model: reader, masks, milestones and all that the pilot asks for are the real ones."""
+class RadioGame(Game):
+    """The game on the model: reader, masks, milestones and all else that the pilot reads are the real ones."""
 
     def __init__(self, profile: GameProfile, device: RadioDevice, goal: str) -> None:
-        self.settings = EnvironmentSettings(observation_type="state")
-        self.profile, self.device = profile, device
-        self.rom = cast(RomImage, type("Rom", (), {"data": device.rom, "sha1": ""})())
-        self.emulator = cast(Any, device)
-        self.cartridge = Cartridge(device.rom, profile)
-        self.reader = StateReader(profile)
-        self.milestones = MilestoneTracker(profile.milestones)
-        self.goal = profile.milestone_index(goal)
+        rom = cast(RomImage, type("Rom", (), {"data": device.rom, "sha1": ""})())
+        super().__init__(cast(Any, device), rom, profile, goal=profile.milestone_index(goal))
+        self.device = device
         behind = [-1 if index == self.goal else 0 for index in range(len(profile.milestones))]
         self.milestones.load_state({"steps": behind, "frames": behind})
-        self._masks = MaskTable()
-        self.steps = self.frames = self.masked = 0
-        self.pressed = int(Action.NONE)
+        self.masked = 0
         self.presses: list[Action] = []
-        self._read_state()
+        self.look(Action.NONE, 0, 0)
 
-    def advance(self, action: Any) -> tuple[float, bool, bool]:
-        self.pressed = int(action) if self.mask[action] else int(Action.NONE)
-        self.masked += self.pressed != int(action)
-        self.presses.append(Action(self.pressed))
-        self.device.push(Action(self.pressed))
-        self.steps += 1
-        self._read_state()
-        return 0.0, False, False
+    @property
+    def game(self) -> Game:
+        return self
+
+    def advance(self, action: Any) -> None:
+        pressed = Action(action) if self.mask[action] else Action.NONE
+        self.masked += pressed != action
+        self.presses.append(pressed)
+        self.device.push(pressed)
+        self.look(pressed, self.steps + 1, 0)
 
     def details(self) -> Any:
         return type("Details", (), {"clock": type("Clock", (), {"hour": 12}), "battle": None})

@@ -218,7 +218,7 @@ def test_a_battle_in_words(make: Make) -> None:
     context, battle = environment.context(), environment.state.battle
     assert battle is not None
     assert battle.opponent is not None
-    opponent = environment.known_names.species[battle.opponent.species]
+    opponent = environment.game.names.species[battle.opponent.species]
     assert f"A wild battle: {opponent} level {battle.opponent.level}" in context.context_summary
     assert "has the moves" in context.context_summary
     assert "PP)" in context.context_summary

@@ -106,7 +106,7 @@ def test_a_route_has_grass_ledges_and_a_named_edge(make: Make) -> None:
     pilot.reset(3)
     for _ in range(200):
         environment.advance(pilot.act(None).action)
-        if environment.state.phase is Phase.FREE and environment.known_names.map_name(environment.state.map_id) in (
+        if environment.state.phase is Phase.FREE and environment.game.names.map_name(environment.state.map_id) in (
             "Fern Trail",
             "Quill Glade",
         ):
@@ -129,12 +129,12 @@ def test_what_was_seen_is_kept_for_the_episode_and_with_the_state(make: Make) ->
     environment = played(make, 130)
     saved = environment.save_state()
     map_id = environment.state.map_id
-    known = environment.seen.on_map(map_id, 100, 100)
+    known = environment.game.seen.on_map(map_id, 100, 100)
     assert known
     environment.reset(seed=4)
-    assert not environment.seen.on_map(map_id, 100, 100)
+    assert not environment.game.seen.on_map(map_id, 100, 100)
     environment.load_state(saved)
-    assert environment.seen.on_map(map_id, 100, 100) == known
+    assert environment.game.seen.on_map(map_id, 100, 100) == known
 
 
 def test_seen_is_what_the_screen_showed(crystal: GameProfile, memory: FakeMemory) -> None:
@@ -160,7 +160,7 @@ def test_a_tile_named_by_the_map_can_be_walked_to(make: Make) -> None:
             break
         press = Action.RIGHT if state.x < x else Action.LEFT if state.x > x else Action.UP
         environment.step(int(press))
-    assert environment.known_names.map_name(environment.state.map_id) == "Home 1F"
+    assert environment.game.names.map_name(environment.state.map_id) == "Home 1F"
     assert y == 0
 
 
@@ -168,11 +168,11 @@ def test_no_map_where_the_player_cannot_see_one(make: Make) -> None:
     environment = played(make, 100)
     free = environment.state
     assert environment.text_map()
-    environment.state = free._replace(phase=Phase.BATTLE)
+    environment.game.state = free._replace(phase=Phase.BATTLE)
     assert environment.text_map() == ""
-    environment.state = free._replace(x=250)
+    environment.game.state = free._replace(x=250)
     assert environment.text_map() == "", "between two maps"
-    environment.state = free._replace(map_group=0, x=0, y=0)
+    environment.game.state = free._replace(map_group=0, x=0, y=0)
     assert environment.text_map() == "", "no game is loaded"
 
 
@@ -181,8 +181,8 @@ def test_no_map_where_the_profile_is_silent(make: Make) -> None:
     environment.reset(seed=1)
     fields = {name: one for name, one in environment.profile.memory.fields.items() if name != "wOverworldMapBlocks"}
     silent = replace(environment.profile, memory=replace(environment.profile.memory, fields=fields))
-    drawn = TextMap(environment.emulator, silent, environment.known_names)
-    assert drawn.draw(environment.state, environment.seen, 15, 11) == ""
+    drawn = TextMap(environment.emulator, silent, environment.game.names)
+    assert drawn.draw(environment.state, environment.game.seen, 15, 11) == ""
 
 
 def test_a_letter_for_each_kind_of_tile_and_person(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

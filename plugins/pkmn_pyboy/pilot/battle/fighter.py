@@ -19,7 +19,7 @@ from pkmn_pyboy.state.game_state import PARTY_PLACES, Battle, GameState
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 SURE = 0.9
 LIKELY = 0.7
@@ -40,20 +40,18 @@ class Fighter:
     """Chooser of actions in battles.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: when to run, which items to use.
         tables: moves, types and species; read from the image if None.
     """
 
-    def __init__(
-        self, environment: PokemonEnvironment, settings: PilotSettings, tables: BattleTables | None = None
-    ) -> None:
-        self._environment = environment
+    def __init__(self, game: Game, settings: PilotSettings, tables: BattleTables | None = None) -> None:
+        self._game = game
         self._settings = settings
-        places = environment.profile.memory
-        self._tables = tables or BattleTables(environment.cartridge)
-        self._names = EncodedNames(environment.rom.data, places.rom_tables)
-        self._tactician = Tactician(self._tables, settings, environment.profile.item_uses)
+        places = game.profile.memory
+        self._tables = tables or BattleTables(game.cartridge)
+        self._names = EncodedNames(game.rom.data, places.rom_tables)
+        self._tactician = Tactician(self._tables, settings, game.profile.item_uses)
 
     # The menu of four, and the list of moves ------------------------------------------------------------------
 
@@ -124,9 +122,9 @@ class Fighter:
         """Act on the party list or the bag inside a battle; None if the screen is neither."""
         if not state.menu.cursor_shown and (state.message_box or not memory.battle_plan):
             return None
-        screen = ScreenList.read(self._environment, memory)
+        screen = ScreenList.read(self._game, memory)
         plan = Plan(*memory.battle_plan) if memory.battle_plan else None
-        names = screen_lists.nicknames(self._environment)
+        names = screen_lists.nicknames(self._game)
         if screen.party_row(names) is not None:
             memory.page_steps += 1
             return self._member(screen, names, plan, state, memory)
@@ -190,7 +188,7 @@ class Fighter:
         """Return whether a list of items is open, rather than a question."""
         if not state.message_box or state.menu.rows != _YES_NO_ROWS or 0 <= screen.column < screen_lists.COLUMNS // 2:
             return True
-        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        bag = Bag.read(self._game.emulator, self._game.profile.memory)
         return any(screen.rows_of(self._names.items.get(item, b"")) for item in (*bag.items, *bag.balls))
 
     def _from_bag(self, screen: ScreenList, plan: Plan, state: GameState, memory: PilotMemory) -> Decision:
@@ -206,8 +204,8 @@ class Fighter:
         press = screen.press_for(name)
         if press is not None:
             return Decision(press, plan.why, SURE)
-        places = self._environment.profile.memory
-        shown = places.read(self._environment.emulator, "wCurPocket") if "wCurPocket" in places else pocket
+        places = self._game.profile.memory
+        shown = places.read(self._game.emulator, "wCurPocket") if "wCurPocket" in places else pocket
         turn = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
         if shown != pocket:
             memory.point(TURN, right=1 if turn is Action.RIGHT else -1)
@@ -229,7 +227,7 @@ class Fighter:
             return Plan(MOVE, why="fight")
         goal = memory.goal
         training = goal is not None and goal.kind == PACE
-        emulator, places = self._environment.emulator, self._environment.profile.memory
+        emulator, places = self._game.emulator, self._game.profile.memory
         situation = Situation(
             battle,
             state.party,
@@ -254,7 +252,7 @@ class Fighter:
         return plan
 
     def _opponent_conditions(self) -> tuple[str, ...]:
-        details = self._environment.details().battle
+        details = self._game.details().battle
         return details.opponent_conditions if details is not None else ()
 
     def wants(self, battle: Battle, state: GameState, memory: PilotMemory) -> bool:
@@ -266,16 +264,16 @@ class Fighter:
             return True
         if 0 in memory.catch_wish or foe.species in memory.catch_wish:
             return True
-        if state.party.count >= PARTY_PLACES - self._environment.milestones.party_room:
+        if state.party.count >= PARTY_PLACES - self._game.milestones.party_room:
             return False
         if self._settings.catch == "none" or any(one.species == foe.species for one in state.party.members):
             return False
         return self._settings.catch == "new" and state.party.count < self._settings.party_wanted
 
     def _own_slot(self, state: GameState) -> int:
-        places = self._environment.profile.memory
+        places = self._game.profile.memory
         if "wCurBattleMon" in places:
-            slot = int(places.read(self._environment.emulator, "wCurBattleMon"))
+            slot = int(places.read(self._game.emulator, "wCurBattleMon"))
             if slot < state.party.count:
                 return slot
         return 0
@@ -293,7 +291,7 @@ class Fighter:
 
     def _page_mark(self, state: GameState) -> list[int]:
         """Return numbers that change when a member is switched or an item is used."""
-        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        bag = Bag.read(self._game.emulator, self._game.profile.memory)
         return [*self._mark(state.battle), self._own_slot(state), sum(bag.items.values()), sum(bag.balls.values())]
 
     @staticmethod

@@ -28,7 +28,7 @@ from pkmn_pyboy.story.planner import GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.world.cartridge import Cartridge
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 _CARE_BY_LOSS = 0.2
 _STRENGTH = (planner.TRAIN, planner.CATCH, planner.RIVAL, planner.BUY)
@@ -40,7 +40,7 @@ class GoalChooser:
     """Chooser of goals on the map.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: limits and costs.
         roads: routes over maps.
         tasks: tasks in the menu.
@@ -49,33 +49,33 @@ class GoalChooser:
 
     def __init__(
         self,
-        environment: PokemonEnvironment,
+        game: Game,
         settings: PilotSettings,
         roads: Roads,
         tasks: MenuTasks,
         cartridge: Cartridge,
     ) -> None:
-        self._environment = environment
+        self._game = game
         self._settings = settings
         self._roads = roads
         self._tasks = tasks
-        self._objectives = Objectives(environment, settings, roads)
-        self._healing = Healing(environment, settings, self._objectives, roads, tasks)
-        self._explorer = Explorer(environment, settings, self._objectives, roads, self._healing.is_weak)
-        self._shopping = Shopping(environment, settings, cartridge, self._objectives, roads)
-        self._radio = RadioTuner(environment)
-        self._planner = GoalOrientedPlanner(environment, settings)
+        self._objectives = Objectives(game, settings, roads)
+        self._healing = Healing(game, settings, self._objectives, roads, tasks)
+        self._explorer = Explorer(game, settings, self._objectives, roads, self._healing.is_weak)
+        self._shopping = Shopping(game, settings, cartridge, self._objectives, roads)
+        self._radio = RadioTuner(game)
+        self._planner = GoalOrientedPlanner(game, settings)
         readiness = self._planner.readiness
         grounds = Grounds(
-            environment, settings, cartridge, roads, readiness.growth, readiness.forecaster, self._planner.tables
+            game, settings, cartridge, roads, readiness.growth, readiness.forecaster, self._planner.tables
         )
-        self._costs = KnownCosts(environment, settings, cartridge, grounds, roads, self._healing, self._shopping)
+        self._costs = KnownCosts(game, settings, cartridge, grounds, roads, self._healing, self._shopping)
         self._training = Training(
-            environment, settings, self._objectives, roads, self._healing, self._planner, self._costs, self._job,
+            game, settings, self._objectives, roads, self._healing, self._planner, self._costs, self._job,
             self._hunt, self._shopping.for_plan,
         )  # fmt: skip
         self._hunting = Hunting(
-            environment, settings, grounds, self._shopping, self._training.fight_on, self._training.fights,
+            game, settings, grounds, self._shopping, self._training.fight_on, self._training.fights,
             self._training.earn, self._training.other_grass,
         )  # fmt: skip
         self._wishes = Wishes(self._objectives, self._healing, self._training.fights)
@@ -137,8 +137,8 @@ class GoalChooser:
 
     def _met_on_the_way(self) -> tuple[int, ...]:
         """Return the species to catch when met, because a later field move needs one of them."""
-        state = self._environment.state
-        room = PARTY_PLACES - self._environment.milestones.party_room
+        state = self._game.state
+        room = PARTY_PLACES - self._game.milestones.party_room
         if self._settings.catch == "none" or not state.balls or state.party.count >= room:
             return ()
         return self._planner.learners_to_come()

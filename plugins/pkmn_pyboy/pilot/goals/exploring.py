@@ -16,7 +16,7 @@ from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.story.model import Target
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 EXPLORING = 0.3
 _ANY = 1 << 30
@@ -26,7 +26,7 @@ class Explorer:
     """Chooser of the next place to explore.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: costs.
         objectives: follows routes.
         roads: finds the nearest unexplored place.
@@ -35,17 +35,17 @@ class Explorer:
 
     def __init__(
         self,
-        environment: PokemonEnvironment,
+        game: Game,
         settings: PilotSettings,
         objectives: Objectives,
         roads: Roads,
         is_weak: Callable[[GameState], bool],
     ) -> None:
-        self._environment = environment
+        self._game = game
         self._settings = settings
         self._objectives = objectives
         self._roads = roads
-        self._names = environment.profile.names
+        self._names = game.profile.names
         self._is_weak = is_weak
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
@@ -105,7 +105,7 @@ class Explorer:
         return target is not None and self._objectives.is_missing(target, memory)
 
     def _target(self) -> Target | None:
-        milestone = self._environment.milestones.current(self._environment.goal)
+        milestone = self._game.milestones.current(self._game.goal)
         return milestone.target if milestone is not None else None
 
     def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:

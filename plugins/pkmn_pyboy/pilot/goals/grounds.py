@@ -21,7 +21,7 @@ from pkmn_pyboy.world.records import DAY, Place, time_of_day
 from pkmn_pyboy.world.table_records import Slot
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 NEVER = math.inf
 
@@ -99,7 +99,7 @@ class Grounds:
     """Grounds of the image, with their distances and yields.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: how long fights take.
         cartridge: which species live where, and their levels.
         roads: distances.
@@ -110,7 +110,7 @@ class Grounds:
 
     def __init__(
         self,
-        environment: PokemonEnvironment,
+        game: Game,
         settings: PilotSettings,
         cartridge: Cartridge,
         roads: Roads,
@@ -118,7 +118,7 @@ class Grounds:
         forecaster: Forecaster,
         tables: BattleTables,
     ) -> None:
-        self._environment = environment
+        self._game = game
         self._settings = settings
         self._cartridge = cartridge
         self._roads = roads
@@ -138,8 +138,8 @@ class Grounds:
             memory: which grounds did not pay.
             time: another time of day.
         """
-        time, steps = self.time_of_day() if time is None else time, self._environment.steps
-        surf = "surf" in usable_moves(self._environment)
+        time, steps = self.time_of_day() if time is None else time, self._game.steps
+        surf = "surf" in usable_moves(self._game)
         found = []
         for table in self._cartridge.wild:
             on = WATER if table.water else self._land(table.map_id)
@@ -153,7 +153,7 @@ class Grounds:
 
     def time_of_day(self) -> int:
         """Return the time of day by the game's clock; DAY if it has none."""
-        hour = hour_of(self._environment)
+        hour = hour_of(self._game)
         return DAY if hour is None else time_of_day(hour)
 
     def _land(self, map_id: int) -> str:
@@ -276,7 +276,7 @@ class Grounds:
             state: where the player is.
             distances: known distances from there; those of the near grounds are added.
         """
-        seen = {self._environment.state.map_id, *(int(name) for name in memory.visits)}
+        seen = {self._game.state.map_id, *(int(name) for name in memory.visits)}
         found: dict[bool, list[tuple[float, str, Ground]]] = {True: [], False: []}
         for ground in self.known(memory):
             gain = sum(

@@ -16,14 +16,14 @@ from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmn_pyboy.world import goals
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 
 class Healing:
     """Chooser of the way to heal.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: when to heal, and how far to go for it.
         objectives: follows routes.
         roads: finds the nearest healer.
@@ -32,21 +32,21 @@ class Healing:
 
     def __init__(
         self,
-        environment: PokemonEnvironment,
+        game: Game,
         settings: PilotSettings,
         objectives: Objectives,
         roads: Roads,
         tasks: MenuTasks,
     ) -> None:
-        self._environment = environment
+        self._game = game
         self._settings = settings
         self._objectives = objectives
         self._roads = roads
         self._tasks = tasks
         # PP are unknown without the image's tables.
-        self._moves = environment.cartridge.moves if environment.settings.knowledge != "seen" else {}
+        self._moves = game.cartridge.moves if game.knowledge != "seen" else {}
         words = [word.lower() for word in settings.healer_maps]
-        names = environment.profile.names.maps
+        names = game.profile.names.maps
         self._healer_maps = [map_id for map_id, name in names.items() if any(word in name.lower() for word in words)]
 
     def is_weak(self, state: GameState) -> bool:
@@ -130,9 +130,9 @@ class Healing:
         ailing = [(slot, one) for slot, one in enumerate(state.party.members) if one.status and one.hp and not one.egg]
         if not ailing or not self._settings.use_items or not self._tasks.possible:
             return None
-        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        bag = Bag.read(self._game.emulator, self._game.profile.memory)
         for slot, member in ailing:
-            item = bag.cure(self._environment.profile.item_uses, member.status)
+            item = bag.cure(self._game.profile.item_uses, member.status)
             key = f"task/cure/{slot}"
             if item is not None and memory.tries.get(key, 0) < self._settings.goal_tries:
                 self._tasks.begin(menu_tasks.USE, item, slot, state, memory)
@@ -143,7 +143,7 @@ class Healing:
         """Return a goal to use an item on the most hurt of the first members."""
         if not self._settings.use_items or not self._tasks.possible:
             return None
-        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        bag = Bag.read(self._game.emulator, self._game.profile.memory)
         revived = self._revive(bag, state, memory)
         if revived is not None:
             return revived
@@ -156,7 +156,7 @@ class Healing:
             return None
         slot = min(hurt)[1]
         member = state.party.members[slot]
-        found = bag.healing(self._environment.profile.item_uses, member.max_hp - member.hp)
+        found = bag.healing(self._game.profile.item_uses, member.max_hp - member.hp)
         key = f"task/use/{slot}"
         if found is None or memory.tries.get(key, 0) >= 2 * self._settings.goal_tries:
             return None
@@ -165,7 +165,7 @@ class Healing:
 
     def _revive(self, bag: Bag, state: GameState, memory: PilotMemory) -> Goal | None:
         """Return a goal to revive the strongest fainted member."""
-        item = bag.revival(self._environment.profile.item_uses)
+        item = bag.revival(self._game.profile.item_uses)
         fainted = [
             (member.level, slot)
             for slot, member in enumerate(state.party.members)

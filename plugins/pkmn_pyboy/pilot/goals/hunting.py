@@ -13,7 +13,7 @@ from pkmn_pyboy.pilot.walking.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import GameState
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 FightOn = Callable[[int, str, str, str, GameState, PilotMemory, Surroundings], Goal | None]
 Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
@@ -29,7 +29,7 @@ class Hunting:
     """Chooser of the place to catch a species.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: whether to buy.
         grounds: where species live, and how far away that is.
         shopping: where balls are sold.
@@ -41,7 +41,7 @@ class Hunting:
 
     def __init__(
         self,
-        environment: PokemonEnvironment,
+        game: Game,
         settings: PilotSettings,
         grounds: Grounds,
         shopping: Shopping,
@@ -50,7 +50,7 @@ class Hunting:
         earn: Earn,
         other_grass: OtherGrass,
     ) -> None:
-        self._environment = environment
+        self._game = game
         self._settings = settings
         self._grounds = grounds
         self._shopping = shopping
@@ -88,7 +88,7 @@ class Hunting:
             return self._shopping.for_balls(state, memory, around) or self._earn(state, memory, around)
         if not species:
             return self._fights(key, why, state, memory, around)
-        if self._environment.settings.knowledge == "seen":
+        if self._game.knowledge == "seen":
             return self._hunt_unknown(key, why, state, memory, around)
         wish = ",".join(str(one) for one in sorted(species)[:_MOST_WAYS])
         fixed = where or memory.hunt.get(wish)

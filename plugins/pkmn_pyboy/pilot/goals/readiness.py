@@ -29,7 +29,7 @@ from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.state.game_state import PARTY_PLACES, PartyMember
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 _ENOUGH_ABOVE = 6
 """Levels above the strongest foe that are enough, whatever the forecast says."""
@@ -50,18 +50,18 @@ class Readiness:
     """Judge of whether the party is strong enough, and chooser of the plan if it is not.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: margins, and what plans may do.
         tables: moves, types and species of the image.
     """
 
-    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, tables: BattleTables) -> None:
-        self._environment = environment
+    def __init__(self, game: Game, settings: PilotSettings, tables: BattleTables) -> None:
+        self._game = game
         self._settings = settings
         self._tables = tables
-        self._book = strength.TrainerBook(environment.cartridge, tables)
-        keep = [move.move for move in environment.profile.field_moves.values()]
-        self.growth = Growth(environment.cartridge, tables, keep)
+        self._book = strength.TrainerBook(game.cartridge, tables)
+        keep = [move.move for move in game.profile.field_moves.values()]
+        self.growth = Growth(game.cartridge, tables, keep)
         self.forecaster = strength.Forecaster(tables)
         self.care = settings.care
         self.losses = 0
@@ -85,8 +85,8 @@ class Readiness:
             keep: whether to keep the plan; otherwise the memory does not change.
         """
         foes = self.foes(trainers)
-        members = [member for member in self._environment.state.party.members if not member.egg]
-        if not foes or not members or self._environment.settings.knowledge == "seen":
+        members = [member for member in self._game.state.party.members if not member.egg]
+        if not foes or not members or self._game.knowledge == "seen":
             return None
         party = [self.growth.rested(member) for member in members]
         as_it_is = [self._tables.member(member) for member in members]
@@ -98,7 +98,7 @@ class Readiness:
                 plans.drop(self.load(), names)
             return None if self._is_enough(as_it_is, foes, heals) else Plan(HEAL, names)
         if standing is None or not self._stands(standing, members):
-            late = standing is not None and self._environment.steps > standing.until
+            late = standing is not None and self._game.steps > standing.until
             if keep and standing is not None and late and standing.begun:
                 self.costs.give_up(standing)
             standing = self._cheapest(members, party, foes, heals, names)
@@ -114,7 +114,7 @@ class Readiness:
         """Return the kept plan for some trainers as being followed: its time counts from here on."""
         plan = plans.kept(self.load(), foes)
         if plan is not None and not plan.begun:
-            plan = replace(plan, begun=True, until=self._environment.steps + self.patience(plan.steps))
+            plan = replace(plan, begun=True, until=self._game.steps + self.patience(plan.steps))
             plans.keep(self.load(), plan)
         return plan
 
@@ -132,24 +132,24 @@ class Readiness:
     def is_sure(self, rival: Rival) -> bool:
         """Return whether the party after a healer beats a trainer easily."""
         others = self.foes(((rival.trainer_class, rival.number),))
-        members = [member for member in self._environment.state.party.members if not member.egg]
+        members = [member for member in self._game.state.party.members if not member.egg]
         party = [self.growth.rested(member) for member in members]
         return bool(others and party) and self._score(party, others, ()) >= _SURE_SCORE
 
     def place_of(self, plan: Plan) -> int:
         """Return the party slot of the member to train; -1 if it is not in the party."""
-        members = self._environment.state.party.members
+        members = self._game.state.party.members
         found = [slot for slot, one in enumerate(members) if not one.egg and one.dvs == plan.dvs]
         return max(found, key=lambda slot: members[slot].level, default=-1)
 
     def strongest(self) -> int:
         """Return the party slot of the member with the highest level."""
-        members = self._environment.state.party.members
+        members = self._game.state.party.members
         return max(range(len(members)), key=lambda slot: (not members[slot].egg, members[slot].level), default=0)
 
     def carrier(self) -> int:
         """Return the party slot of the member to give experience to, by its level and its last evolution."""
-        members = self._environment.state.party.members
+        members = self._game.state.party.members
         return max(
             range(len(members)),
             key=lambda slot: (not members[slot].egg, self._promise(members[slot]), -slot),
@@ -167,8 +167,8 @@ class Readiness:
         """Return the HP that each healing item in the bag restores."""
         if not self._settings.use_items:
             return []
-        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
-        uses = self._environment.profile.item_uses.heal
+        bag = Bag.read(self._game.emulator, self._game.profile.memory)
+        uses = self._game.profile.item_uses.heal
         found = [points for item, points in uses.items() for _ in range(min(bag.items.get(item, 0), _MOST_HEALS))]
         return sorted(found)[-_MOST_HEALS:]
 
@@ -189,7 +189,7 @@ class Readiness:
         stocks: list[tuple[float, list[int], tuple[tuple[int, int], ...]]] = [(0.0, list(heals), ())]
         if bought is not None and self._settings.use_items:
             steps, item, points, count = bought
-            bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+            bag = Bag.read(self._game.emulator, self._game.profile.memory)
             for number in range(1, count + 1):
                 stock = [*heals, *[points] * number]
                 if number == count or self._is_enough(party, foes, stock):
@@ -206,7 +206,7 @@ class Readiness:
         rival = self._rivals(members, foes, stocks, base, least)
         if rival is not None:
             options.append(rival)
-        room = max(self._environment.milestones.party_room, 1)
+        room = max(self._game.milestones.party_room, 1)
         if self._settings.catch != "none" and len(members) < PARTY_PLACES - room:
             least = min((plan.steps for plan in options), default=float("inf"))
             options += self._catches(members, party, foes, stocks[-1][1], base, least)
@@ -216,7 +216,7 @@ class Readiness:
         if best.buys and best.kind != BUY:
             best = replace(best, kind=BUY)
         patience = self.patience(best.steps) if best.kind != NOTHING else _NOTHING_STEPS
-        return replace(best, until=self._environment.steps + patience)
+        return replace(best, until=self._game.steps + patience)
 
     def _anything(
         self,
@@ -264,7 +264,7 @@ class Readiness:
 
     def _share(self, base: Plan) -> float:
         """Return the share of the carrier's training that counts: later fights, if any, need the rest anyway."""
-        tracker = self._environment.milestones
+        tracker = self._game.milestones
         later = (
             (foe.trainer_class, foe.number) not in base.foes
             for goal, step in zip(tracker.milestones, tracker.steps, strict=True)
@@ -382,7 +382,7 @@ class Readiness:
 
     def _stands(self, plan: Plan, members: Sequence[PartyMember]) -> bool:
         """Return whether a plan is still valid."""
-        steps = self._environment.steps
+        steps = self._game.steps
         if plan.losses != self.losses or plan.party != len(members) or steps > plan.until:
             return False
         if plan.kind == TRAIN:
@@ -390,7 +390,7 @@ class Readiness:
         if plan.kind == RIVAL:
             return not self.costs.beaten(plan.flag)
         if plan.kind == BUY:
-            bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+            bag = Bag.read(self._game.emulator, self._game.profile.memory)
             return any(bag.count(item) < count for item, count in plan.buys)
         return True
 

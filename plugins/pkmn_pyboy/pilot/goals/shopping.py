@@ -21,7 +21,7 @@ from pkmn_pyboy.world.route import Route
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 SURE, LIKELY = 0.9, 0.7
 _AGAIN_STEPS, _SUPPLIES_AGAIN_STEPS, _LOOK_AGAIN_STEPS = 600, 3000, 60
@@ -35,7 +35,7 @@ class Shopping:
     """Buyer of balls and healing items at clerks within reach.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: whether to buy, and how many.
         cartridge: clerks, their shops and prices.
         objectives: follows routes.
@@ -44,19 +44,19 @@ class Shopping:
 
     def __init__(
         self,
-        environment: PokemonEnvironment,
+        game: Game,
         settings: PilotSettings,
         cartridge: Cartridge,
         objectives: Objectives,
         roads: Roads,
     ) -> None:
-        self._environment = environment
+        self._game = game
         self._settings = settings
         self._cartridge = cartridge
         self._objectives = objectives
         self._roads = roads
         self._clerks: tuple[tuple[int, MapPerson], ...] | None = None
-        self._names = EncodedNames(environment.rom.data, environment.profile.memory.rom_tables)
+        self._names = EncodedNames(game.rom.data, game.profile.memory.rom_tables)
 
     def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """Return a goal at this map's clerk or on the route to a shop nearby, if there is something to buy."""
@@ -91,7 +91,7 @@ class Shopping:
 
     def steps_to_balls(self, state: GameState, memory: PilotMemory) -> int | None:
         """Return the steps to the nearest clerk with an affordable ball; None without one."""
-        return self.steps_to(self._environment.profile.item_uses.ball, state, memory)
+        return self.steps_to(self._game.profile.item_uses.ball, state, memory)
 
     def steps_to(self, items: Collection[int], state: GameState, memory: PilotMemory) -> int | None:
         """Return the steps to the nearest clerk with an affordable one of the items; None without one."""
@@ -104,7 +104,7 @@ class Shopping:
         self, state: GameState, memory: PilotMemory
     ) -> tuple[int, tuple[tuple[int, int, int], ...]] | None:
         """Return the steps to the nearest clerk with affordable healing items, and (item, HP, price) of each."""
-        heal = self._environment.profile.item_uses.heal
+        heal = self._game.profile.item_uses.heal
         clerks = self._sellers(set(heal), state, memory) if self._wish != "never" else {}
         route = self._route(clerks, state, memory)
         if route is None:
@@ -114,14 +114,14 @@ class Shopping:
 
     @property
     def _wish(self) -> str:
-        return self._settings.shop if self._environment.settings.knowledge != "seen" else "never"
+        return self._settings.shop if self._game.knowledge != "seen" else "never"
 
     def _sellers(self, items: set[int], state: GameState, memory: PilotMemory) -> dict[int, MapPerson]:
         """Return the clerks, by map, with an affordable one of the items."""
         return {
             map_id: clerk
             for map_id, clerk in self._all_clerks()
-            if self._environment.steps >= memory.shopped.get(str(map_id), 0) and self._affordable(clerk, items, state)
+            if self._game.steps >= memory.shopped.get(str(map_id), 0) and self._affordable(clerk, items, state)
         }
 
     def _affordable(self, clerk: MapPerson, items: set[int], state: GameState) -> dict[int, int]:
@@ -149,13 +149,13 @@ class Shopping:
         """Return the supplies that are not in the bag yet."""
         if not memory.supplies:
             return []
-        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        bag = Bag.read(self._game.emulator, self._game.profile.memory)
         return [(item, count) for item, count in memory.supplies if bag.count(item) < count]
 
     def _buy_here(self, balls: bool, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         here = state.map_id
         clerk = self._clerk(here)
-        if clerk is None or self._environment.steps < memory.shopped.get(str(here), 0):
+        if clerk is None or self._game.steps < memory.shopped.get(str(here), 0):
             return None
         person = next((one for one in around.people if one.number == clerk.number), None)
         if person is None or around.search.nearest(around.talk_ends(person.x, person.y)) is None:
@@ -166,12 +166,12 @@ class Shopping:
         memory.shopping = [[item, count] for item, count in wanted]
         memory.shop_steps = 0
         again = _AGAIN_STEPS if not self._missing(memory) else _SUPPLIES_AGAIN_STEPS
-        memory.shopped[str(here)] = self._environment.steps + again
+        memory.shopped[str(here)] = self._game.steps + again
         return Goal(TALK, f"shop/{here}", here, "buy", PLANNED, person.x, person.y, person=person.number)
 
     def _go(self, balls: bool, far: int, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """Return a goal on the route to the nearest shop with a wanted item, if it is near enough."""
-        here, steps = state.map_id, self._environment.steps
+        here, steps = state.map_id, self._game.steps
         if far < _ANYWHERE and memory.shops_far and memory.shops_far[0] == here and steps < memory.shops_far[1]:
             return None
         ends = {}
@@ -216,8 +216,8 @@ class Shopping:
         shops, items = self._cartridge.shops, self._cartridge.items
         if not 0 <= shop < len(shops):
             return []
-        uses = self._environment.profile.item_uses
-        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        uses = self._game.profile.item_uses
+        bag = Bag.read(self._game.emulator, self._game.profile.memory)
         prices = {item: items[item].price for item in shops[shop] if item in items and items[item].price}
         money, found = state.money, []
         for item, count in supplies:
@@ -253,7 +253,7 @@ class Shopping:
             memory.shopping = []
         if not state.menu.cursor_shown:
             return None
-        bag = Bag.read(self._environment.emulator, self._environment.profile.memory)
+        bag = Bag.read(self._game.emulator, self._game.profile.memory)
         items = self._cartridge.items
         open_wishes = [
             [item, count]
@@ -262,7 +262,7 @@ class Shopping:
         ]
         clerk = self._clerk(state.map_id)
         goods = self._cartridge.shops[clerk.shop] if clerk is not None else ()
-        screen = ScreenList.read(self._environment, memory)
+        screen = ScreenList.read(self._game, memory)
         listed = any(screen.rows_of(self._names.items.get(item, b"")) for item in goods)
         if not open_wishes:
             memory.point(LEAVE)

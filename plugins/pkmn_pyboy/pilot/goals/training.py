@@ -22,7 +22,7 @@ from pkmn_pyboy.story.planner import BUY, CATCH, RIVAL, TRAIN, GoalOrientedPlann
 from pkmn_pyboy.world.goals import Goal as Ends
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 Job = Callable[[str, int, int, str, GameState, PilotMemory], Goal | None]
 Hunt = Callable[[Collection[int], str, str, GameState, PilotMemory, Surroundings, str], Goal | None]
@@ -43,7 +43,7 @@ class Training:
     """Chooser of fights for experience.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: limits of tries.
         objectives: follows routes.
         roads: distances to grass.
@@ -57,7 +57,7 @@ class Training:
 
     def __init__(
         self,
-        environment: PokemonEnvironment,
+        game: Game,
         settings: PilotSettings,
         objectives: Objectives,
         roads: Roads,
@@ -68,7 +68,7 @@ class Training:
         hunt: Hunt,
         buy: Buy,
     ) -> None:
-        self._environment = environment
+        self._game = game
         self._settings = settings
         self._objectives = objectives
         self._roads = roads
@@ -88,7 +88,7 @@ class Training:
         if self._healing.is_weak(state):
             return None
         plan = self._plan(goal, state, memory)
-        if plan is None and self._environment.settings.knowledge != "seen":
+        if plan is None and self._game.knowledge != "seen":
             return None
         if plan is not None and self._needs_rest(plan, state):
             found = self._healing.choose(state, memory, around, anyway=True)
@@ -106,7 +106,7 @@ class Training:
     def lead_on(self, state: GameState, memory: PilotMemory) -> Goal | None:
         """Put the member worth the experience first for fights on the way, unless it is too weak for them."""
         members = state.party.members
-        if len(members) < 2 or self._environment.settings.knowledge == "seen":
+        if len(members) < 2 or self._game.knowledge == "seen":
             return None
         slot = self._readiness.carrier()
         fit = members[slot].hp >= _FIT * members[slot].max_hp
@@ -126,8 +126,8 @@ class Training:
         A ground that did not reach that level in its time is given up. None if no ground yields anything.
         """
         plan = plans.kept(memory.training, goal.foes)
-        members, steps = state.party.members, self._environment.steps
-        if goal.foes or self._environment.settings.knowledge == "seen" or not members:
+        members, steps = state.party.members, self._game.steps
+        if goal.foes or self._game.knowledge == "seen" or not members:
             return plan
         member = members[goal.member]
         if plan is not None and plan.kind == TRAIN and plan.number == goal.number and member.level < plan.level:
@@ -152,7 +152,7 @@ class Training:
         lead = state.party.lead
         if lead is None or not memory.train_to or self._healing.is_weak(state):
             return None
-        if memory.nemesis and self._environment.settings.knowledge != "seen":
+        if memory.nemesis and self._game.knowledge != "seen":
             nemesis = (memory.nemesis[0], memory.nemesis[1])
             for _ in range(_PLANS):
                 goal = self._planner.training_for((nemesis,), keep=True)
@@ -207,7 +207,7 @@ class Training:
 
     def earn(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """Fight a trainer nearby for money, if one can be beaten easily."""
-        if self._environment.settings.knowledge == "seen":
+        if self._game.knowledge == "seen":
             return None
         for rival in self._costs.rivals(()):
             if self._readiness.is_sure(rival):
@@ -231,7 +231,7 @@ class Training:
             there = not tried and around.nearest_ground(on) is not None
             goal = Goal(PACE, name, here, why, PLANNED, on=on) if there else None
         if goal is None:
-            memory.poor_grounds[f"{ground}/{on}"] = self._environment.steps + self._settings.poor_ground_steps
+            memory.poor_grounds[f"{ground}/{on}"] = self._game.steps + self._settings.poor_ground_steps
             plans.drop_ground(memory.training, f"{ground}/{on}")
         return goal
 

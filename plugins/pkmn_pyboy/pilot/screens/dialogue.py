@@ -12,7 +12,7 @@ from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 SURE = 0.9
 LIKELY = 0.7
@@ -50,7 +50,7 @@ def wait_for_scene(memory: PilotMemory) -> Decision:
 
 
 def answer(
-    environment: PokemonEnvironment,
+    game: Game,
     memory: PilotMemory,
     settings: PilotSettings,
     refuse_words: Callable[[], Sequence[str]] = tuple,
@@ -59,14 +59,14 @@ def answer(
 
     ``refuse_words`` returns the words of questions to refuse now, besides those of the settings.
     """
-    tiles = environment.reader.screen_tiles()
+    tiles = game.reader.screen_tiles()
     # The cursor and a blinking arrow are not part of the question.
     question = zlib.crc32(tiles[_MESSAGE].translate(None, b"\xec\xed\xee"))
     if question != memory.question:
         memory.question = question
-        words = " ".join(environment.screen_words().lower().split())
+        words = " ".join(game.screen_words().lower().split())
         refused = (*settings.refuse_words, *refuse_words())
-        if environment.state.battle is not None:
+        if game.state.battle is not None:
             refused += settings.refuse_words_in_battle
         memory.refused = any(word in words for word in refused)
     if memory.walked > _FORGET_AFTER_TILES:
@@ -88,9 +88,9 @@ def answer(
     return Decision(action, f"asked {before + 1} times: another answer", LIKELY)
 
 
-def leave_menu(environment: PokemonEnvironment, state: GameState, memory: PilotMemory) -> Decision:
+def leave_menu(game: Game, state: GameState, memory: PilotMemory) -> Decision:
     """Leave a menu or a full screen by B; end a name keyboard by START, then A."""
-    if is_naming(environment, state):
+    if is_naming(game, state):
         memory.point(NAME)
         return Decision((Action.START, Action.A)[memory.phase_steps % 2], "end the naming", SURE)
     # A is for a menu that B does not close, not for the menu below it, where A would open the screen again.
@@ -103,10 +103,10 @@ def leave_menu(environment: PokemonEnvironment, state: GameState, memory: PilotM
     return Decision(action, "leave the menu", SURE if action is Action.B else LIKELY)
 
 
-def begin_game(environment: PokemonEnvironment, state: GameState, memory: PilotMemory) -> Decision:
+def begin_game(game: Game, state: GameState, memory: PilotMemory) -> Decision:
     """Pass the title screen and the menus before the map with A, which chooses CONTINUE if there is a saved game."""
-    if is_naming(environment, state):
-        return leave_menu(environment, state, memory)
+    if is_naming(game, state):
+        return leave_menu(game, state, memory)
     # In a list START may begin a new game; it is for screens that accept nothing else.
     steps, last = memory.phase_steps, (Action.A if state.menu.cursor_shown else Action.START)
     turn = (Action.A, Action.A, Action.A, last)
@@ -115,9 +115,9 @@ def begin_game(environment: PokemonEnvironment, state: GameState, memory: PilotM
     return Decision(turn[steps // 2 % len(turn)] if steps % 2 else Action.A, "begin the game", LIKELY)
 
 
-def is_naming(environment: PokemonEnvironment, state: GameState) -> bool:
+def is_naming(game: Game, state: GameState) -> bool:
     """Return whether a screen of letters to choose from is open."""
-    return state.menu.full_screen and _is_keyboard(environment.reader.screen_tiles())
+    return state.menu.full_screen and _is_keyboard(game.reader.screen_tiles())
 
 
 def _is_keyboard(tiles: bytes) -> bool:

@@ -13,7 +13,7 @@ from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 USE, TEACH, LEAD = "use", "teach", "lead"
 """Kinds of tasks: (USE, item, slot), (TEACH, machine, slot), (LEAD, 0, slot)."""
@@ -30,15 +30,15 @@ class MenuTasks:
     """Performer of one task at a time, kept in the memory until it is done or takes too long.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: how often a choice is confirmed before it is given up.
     """
 
-    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings | None = None) -> None:
-        profile = environment.profile
-        self._environment = environment
+    def __init__(self, game: Game, settings: PilotSettings | None = None) -> None:
+        profile = game.profile
+        self._game = game
         self._settings = settings or PilotSettings()
-        self._names = EncodedNames(environment.rom.data, profile.memory.rom_tables)
+        self._names = EncodedNames(game.rom.data, profile.memory.rom_tables)
         self._words = {key: profile.charmap.encode(word) for key, word in profile.menu_words.items()}
         self._field_moves = {move.machine: move for move in profile.field_moves.values()}
 
@@ -75,8 +75,8 @@ class MenuTasks:
         if not state.menu.cursor_shown and state.message_box:
             return None
         kind, number, slot, _ = memory.task
-        screen = ScreenList.read(self._environment, memory)
-        names = screen_lists.nicknames(self._environment)
+        screen = ScreenList.read(self._game, memory)
+        names = screen_lists.nicknames(self._game)
         if screen.party_row(names) is not None:
             return self._confirmed(self._member(screen, names, kind, slot, memory), screen, state, memory)
         press = screen.press_for(self._words["party" if kind == LEAD else "pack"])
@@ -140,8 +140,8 @@ class MenuTasks:
             if press is not None:
                 return Decision(press, "select it", SURE)
         pocket = MACHINES if kind == TEACH else ITEMS
-        places = self._environment.profile.memory
-        shown = places.read(self._environment.emulator, "wCurPocket") if "wCurPocket" in places else pocket
+        places = self._game.profile.memory
+        shown = places.read(self._game.emulator, "wCurPocket") if "wCurPocket" in places else pocket
         if shown != pocket:
             turn = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
             memory.point(TURN, right=1 if turn is Action.RIGHT else -1)
@@ -153,7 +153,7 @@ class MenuTasks:
         return Decision(Action.DOWN if down else Action.UP, "look for it", LIKELY)
 
     def _bag(self) -> Bag:
-        return Bag.read(self._environment.emulator, self._environment.profile.memory)
+        return Bag.read(self._game.emulator, self._game.profile.memory)
 
 
 def state_is_question(screen: ScreenList) -> bool:

@@ -13,7 +13,7 @@ from pkmn_pyboy.state.game_state import GameState
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 SURE = 0.9
 
@@ -22,17 +22,17 @@ class MoveLearner:
     """Chooser in questions and lists about a new move.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: words of these questions.
         tables: moves, types and species.
     """
 
-    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, tables: BattleTables) -> None:
-        self._environment = environment
+    def __init__(self, game: Game, settings: PilotSettings, tables: BattleTables) -> None:
+        self._game = game
         self._settings = settings
         self._tables = tables
-        self._names = EncodedNames(environment.rom.data, environment.profile.memory.rom_tables)
-        self._keep = frozenset(move.move for move in environment.profile.field_moves.values())
+        self._names = EncodedNames(game.rom.data, game.profile.memory.rom_tables)
+        self._keep = frozenset(move.move for move in game.profile.field_moves.values())
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
         """Act on a question or a list about a new move; None if the screen asks something else."""
@@ -42,7 +42,7 @@ class MoveLearner:
             decision = self._point(state, memory)
             if decision is not None:
                 return decision
-        words = " ".join(self._environment.screen_words().lower().split())
+        words = " ".join(self._game.screen_words().lower().split())
         if not any(word in words for word in self._settings.forget_words):
             return None
         found = new_moves.learner(state.party, self._tables) if not memory.teach else self._taught(state, memory)
@@ -66,7 +66,7 @@ class MoveLearner:
             memory.forget = []
             return None
         names = [self._names.moves.get(move, b"") for move in state.party.members[place].moves]
-        screen = ScreenList.read(self._environment, memory)
+        screen = ScreenList.read(self._game, memory)
         if not all(screen.rows_of(name) for name in names):
             return None
         press = screen.press_for(names[slot])

@@ -17,7 +17,7 @@ from pkmn_pyboy.story.model import Target
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 SURE = 0.9
 PLAYS = "it plays"
@@ -35,12 +35,12 @@ class RadioTuner:
     """Tuner to the station that a target needs, one at a time, kept in the memory until it plays or is given up.
 
     Args:
-        environment: the game.
+        game: the running game.
     """
 
-    def __init__(self, environment: PokemonEnvironment) -> None:
-        profile = environment.profile
-        self._environment = environment
+    def __init__(self, game: Game) -> None:
+        profile = game.profile
+        self._game = game
         self._radio = profile.radio
         self._entry, self._most_steps = b"", 0
         if profile.radio is not None:
@@ -78,7 +78,7 @@ class RadioTuner:
         if memory.tuning_steps > self._most_steps + _LEAVING_STEPS:
             memory.tuning = []
             return None
-        screen = ScreenList.read(self._environment, memory)
+        screen = ScreenList.read(self._game, memory)
         entry = None if page else screen.press_for(self._entry, _ENTRY_GAP)
         if not memory.tuning_over:
             memory.tuning_over = self._end(radio, screen, memory, page=page)
@@ -91,7 +91,7 @@ class RadioTuner:
             memory.tuning_opened += entry is Action.A
             return Decision(Action.NONE if entry is None else entry, "open the radio's device", SURE)
         decision = self._turn(radio, memory)
-        if not self._environment.mask[decision.action]:
+        if not self._game.mask[decision.action]:
             # The replacement press might do anything on a screen that is not the expected one.
             memory.tuning_over = "its screen does not accept the press"
             memory.point(LEAVE)
@@ -140,10 +140,10 @@ class RadioTuner:
         return self._value(radio.knob)
 
     def _value(self, place: MemoryField) -> int:
-        return int(place.decode(self._environment.emulator.read(place.bank, place.address, place.size)))
+        return int(place.decode(self._game.emulator.read(place.bank, place.address, place.size)))
 
     def _card(self, radio: Radio) -> bytes:
-        return self._environment.emulator.read(radio.card.bank, radio.card.address, radio.card.size)
+        return self._game.emulator.read(radio.card.bank, radio.card.address, radio.card.size)
 
     def _shows_card(self, radio: Radio) -> bool:
-        return radio.card.holds(self._environment.emulator, self._environment.state.map_id)
+        return radio.card.holds(self._game.emulator, self._game.state.map_id)

@@ -14,7 +14,7 @@ from pkmn_pyboy.state.memory_map import RomTable
 from pkmncli.api import Action
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 COLUMNS, ROWS = 20, 18
 SOLID, HOLLOW = 0xED, 0xEC
@@ -58,13 +58,13 @@ def _read_names(data: bytes, table: RomTable | None) -> dict[int, bytes]:
     return names
 
 
-def nicknames(environment: PokemonEnvironment) -> list[bytes]:
+def nicknames(game: Game) -> list[bytes]:
     """Return the nicknames of the party members, as the game encodes them."""
-    place = environment.profile.memory.fields.get("wPartyMonNicknames")
-    count = environment.state.party.count
+    place = game.profile.memory.fields.get("wPartyMonNicknames")
+    count = game.state.party.count
     if place is None:
         return []
-    data = environment.emulator.read(place.bank, place.address, count * _NAME_BYTES)
+    data = game.emulator.read(place.bank, place.address, count * _NAME_BYTES)
     return [data[start : start + _NAME_BYTES].split(bytes([_END]), 1)[0] for start in range(0, len(data), _NAME_BYTES)]
 
 
@@ -81,12 +81,12 @@ class ScreenList:
     memory: PilotMemory = field(default_factory=PilotMemory, compare=False)
 
     @classmethod
-    def read(cls, environment: PokemonEnvironment, memory: PilotMemory | None = None) -> ScreenList:
+    def read(cls, game: Game, memory: PilotMemory | None = None) -> ScreenList:
         """Read the current screen; it has no tiles if no window is open."""
-        tiles = environment.reader.screen_tiles()
-        places, place = environment.profile.memory, -1
+        tiles = game.reader.screen_tiles()
+        places, place = game.profile.memory, -1
         if tiles and "wCursorCurrentTile" in places and "wTilemap" in places:
-            place = places.read(environment.emulator, "wCursorCurrentTile") - places["wTilemap"].address
+            place = places.read(game.emulator, "wCursorCurrentTile") - places["wTilemap"].address
         if not 0 <= place < len(tiles) or tiles[place] != SOLID:
             place = tiles.find(SOLID)
         row, column = divmod(place, COLUMNS) if place >= 0 else (-1, -1)

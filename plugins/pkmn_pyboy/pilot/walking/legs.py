@@ -15,7 +15,7 @@ from pkmn_pyboy.story.model import Target
 from pkmn_pyboy.world import goals
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 PLANNED = 0.6
 _PLANS = 4
@@ -29,13 +29,13 @@ class Objectives:
     """Translator of targets into goals on this map.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: limits and costs.
         roads: routes over maps.
     """
 
-    def __init__(self, environment: PokemonEnvironment, settings: PilotSettings, roads: Roads) -> None:
-        self._environment = environment
+    def __init__(self, game: Game, settings: PilotSettings, roads: Roads) -> None:
+        self._game = game
         self._settings = settings
         self._roads = roads
 
@@ -72,7 +72,7 @@ class Objectives:
         """Return the exit that leads nearer to a target on another map; None if that map is unknown."""
         if self._roads.world.map(target.map_id) is None:
             return None
-        steps = self._environment.steps
+        steps = self._game.steps
         x, y = (_UNSET if place is None else place for place in (target.x, target.y))
         key: Key = (
             "to", target.map_id, x, y, target.facing or "", target.person, target.scene, *(target.push_to or ())
@@ -109,7 +109,7 @@ class Objectives:
             memory.looked[_name(target)] = self._standing(memory)
 
     def _standing(self, memory: PilotMemory) -> list[int]:
-        return [self._environment.milestones.count, memory.kinds]
+        return [self._game.milestones.count, memory.kinds]
 
     def _search_elsewhere(
         self, key: Key, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings

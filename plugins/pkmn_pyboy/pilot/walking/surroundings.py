@@ -16,7 +16,7 @@ from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 _SWIMMING = (4, 8)
 
@@ -109,13 +109,13 @@ class Lookout:
     """Maker of :class:`Surroundings`.
 
     Args:
-        environment: the game.
+        game: the running game.
         seen: the seen world, if nothing else may be known.
     """
 
-    def __init__(self, environment: PokemonEnvironment, seen: SeenWorld | None = None) -> None:
-        emulator, profile = environment.emulator, environment.profile
-        self._environment = environment
+    def __init__(self, game: Game, seen: SeenWorld | None = None) -> None:
+        emulator, profile = game.emulator, game.profile
+        self._game = game
         self._seen = seen
         self._grids = GridReader(emulator, profile)
         self._exits = ExitReader(emulator, profile, self._grids.rules)
@@ -142,12 +142,12 @@ class Lookout:
             triggers = [(scene, x, y) for scene, x, y in triggers if _is_seen(grid, x, y)]
             verge = self._seen.verge(grid.map_id)
         blocked = {grid.cell(person.x, person.y) for person in people if grid.inside(person.x, person.y)}
-        memory.blocks = [block for block in memory.blocks if block[3] > self._environment.steps]
+        memory.blocks = [block for block in memory.blocks if block[3] > self._game.steps]
         blocked |= {grid.cell(x, y) for map_id, x, y, _ in memory.blocks if map_id == state.map_id}
         start = grid.cell(state.x, state.y)
         blocked.discard(start)
         warps = frozenset(cell for exit_ in exits for cell, press in exit_.ends.items() if press < 0)
-        usable = usable_moves(self._environment) if self._environment.profile.field_moves else frozenset()
+        usable = usable_moves(self._game) if self._game.profile.field_moves else frozenset()
         stops = frozenset(blocked) if rules.ice in grid.tiles else frozenset()
         moves = self._moves_on(grid, usable, swims=state.movement in _SWIMMING).stopped_by(stops)
         boulders = frozenset(
@@ -214,9 +214,7 @@ class Lookout:
 
     def _pushes(self, state: GameState) -> bool:
         move = self._strength
-        return (
-            move is not None and move.in_use is not None and move.in_use.holds(self._environment.emulator, state.map_id)
-        )
+        return move is not None and move.in_use is not None and move.in_use.holds(self._game.emulator, state.map_id)
 
     def _moves_on(self, grid: MapGrid, usable: frozenset[str], *, swims: bool) -> Moves:
         moves = self._moves

@@ -18,7 +18,7 @@ from pkmn_pyboy.world.seen_world import SeenWorld
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.environment import PokemonEnvironment
+    from pkmn_pyboy.game import Game
 
 WANDERING = 0.2
 WAITING = 0.3
@@ -36,7 +36,7 @@ class Traveller:
     """Decisions while the player can walk.
 
     Args:
-        environment: the game.
+        game: the running game.
         settings: limits and costs.
         chooser: chooses what to walk for.
         world: the seen world if nothing else may be known; else the maps, which note what changes on them.
@@ -44,16 +44,16 @@ class Traveller:
 
     def __init__(
         self,
-        environment: PokemonEnvironment,
+        game: Game,
         settings: PilotSettings,
         chooser: GoalChooser,
         world: SeenWorld | ChangedWorld,
     ) -> None:
-        self._environment = environment
+        self._game = game
         self._settings = settings
         self._chooser = chooser
         self._changed = world if isinstance(world, ChangedWorld) else None
-        self._lookout = Lookout(environment, world if isinstance(world, SeenWorld) else None)
+        self._lookout = Lookout(game, world if isinstance(world, SeenWorld) else None)
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision:
         """Decide on a press while the player has control."""
@@ -135,7 +135,7 @@ class Traveller:
         around = self._lookout.look(state, memory, grass_cost=grass_cost)
         if around is None or self._changed is None:
             return around
-        emulator, flags = self._environment.emulator, self._environment.profile.memory.fields.get("wEventFlags")
+        emulator, flags = self._game.emulator, self._game.profile.memory.fields.get("wEventFlags")
         told = flags is not None and self._changed.follow_bytes(emulator.read(flags.bank, flags.address, flags.size))
         seen = self._changed.note(around.grid, arrived=arrived)
         if told or seen:
@@ -154,10 +154,10 @@ class Traveller:
         if memory.place == [x, y] and moved:
             dx, dy = STEPS[direction] if direction is not None else (0, 0)
             expected = path[1][:2] if len(path) > 1 else [x + dx, y + dy]
-            if self._environment.pressed == press == memory.proposed or [state.x, state.y] == expected:
+            if self._game.pressed == press == memory.proposed or [state.x, state.y] == expected:
                 path.pop(0)
                 memory.bumps = memory.waited = 0
-        elif memory.place == [x, y] and self._environment.pressed == press == memory.proposed:
+        elif memory.place == [x, y] and self._game.pressed == press == memory.proposed:
             turned = len(path) > 1 and path[1][2] == _A and state.facing == direction
             if self._has_pushed(path, memory):
                 self._go_on_pushing(memory)
@@ -214,32 +214,32 @@ class Traveller:
         direction = _DIRECTION_OF[press]
         dx, dy = STEPS[direction]
         pushing = len(memory.path) == 1 and is_due(state.x, state.y, direction, memory)
-        memory.blocks.append([state.map_id, state.x + dx, state.y + dy, self._environment.steps + _BLOCK_STEPS])
+        memory.blocks.append([state.map_id, state.x + dx, state.y + dy, self._game.steps + _BLOCK_STEPS])
         memory.bumps = 0
         memory.path = []
         if memory.goal is not None and (pushing or memory.goal.kind in (EXIT, PUSH)):
             memory.drop_goal(tried=True)
 
     def _notice_progress(self, memory: PilotMemory) -> None:
-        environment = self._environment
-        reached, maps = environment.milestones.count, len(memory.visits)
+        game = self._game
+        reached, maps = game.milestones.count, len(memory.visits)
         mark = memory.progress
         if not mark or mark[:2] != [reached, maps]:
             if mark and mark[0] != reached:
                 memory.drop_goal(tried=False)
                 memory.losses, memory.avoid = 0, []
-            memory.progress = [reached, maps, environment.steps]
+            memory.progress = [reached, maps, game.steps]
             memory.try_again()
-        elif environment.steps - mark[2] > self._settings.forget_tries_steps:
-            mark[2] = environment.steps
+        elif game.steps - mark[2] > self._settings.forget_tries_steps:
+            mark[2] = game.steps
             memory.tries.clear()
             memory.drop_goal(tried=False)
             memory.wander = self._settings.wander_steps
 
     def _notice_items(self, memory: PilotMemory) -> None:
         """Retry failed goals when a new kind of item was obtained, which may be what they needed."""
-        environment = self._environment
-        kinds = Bag.read(environment.emulator, environment.profile.memory).kinds
+        game = self._game
+        kinds = Bag.read(game.emulator, game.profile.memory).kinds
         if kinds > memory.kinds >= 0:
             memory.try_again()
         memory.kinds = kinds

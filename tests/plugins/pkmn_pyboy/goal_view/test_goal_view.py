@@ -171,10 +171,10 @@ def test_the_map_is_that_of_the_game(game: Game) -> None:
         state = environment.state
         if state.phase is Phase.FREE:
             grid = grids.read(state.map_id)
-            seen = environment.seen.on_map(state.map_id, grid.width, grid.height)
+            seen = environment.game.seen.on_map(state.map_id, grid.width, grid.height)
             walkable, shown, stood = game.plane("walkable"), game.plane("seen"), game.plane("stood")
             assert stood[MIDDLE, MIDDLE]
-            assert stood.sum() <= len(environment.seen.stood_on(state.map_id))
+            assert stood.sum() <= len(environment.game.seen.stood_on(state.map_id))
             for row in range(MAP_SIZE):
                 for column in range(MAP_SIZE):
                     x, y = state.x + column - MIDDLE, state.y + row - MIDDLE
@@ -220,7 +220,7 @@ def test_a_screen_shows_the_row_of_the_aim(game: Game) -> None:
 
 
 def test_a_battle_shows_the_expected_damage_of_each_move(game: Game) -> None:
-    tables = BattleTables(game.environment.cartridge)
+    tables = BattleTables(game.environment.game.cartridge)
     compared = 0
     for _ in range(900):
         battle = game.environment.state.battle

@@ -33,19 +33,19 @@ class NoImage(FakeMemory):
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_recordings_of_crystal_give_numbers_in_range(crystal: GameProfile, name: str) -> None:
     emulator, reader, seen = NoImage(crystal.memory), StateReader(crystal), SeenTiles()
-    environment: Any = SimpleNamespace(
+    game: Any = SimpleNamespace(
         emulator=emulator,
         profile=crystal,
         cartridge=Cartridge(b"", crystal),
-        settings=SimpleNamespace(knowledge="cartridge"),
+        knowledge="cartridge",
         seen=seen,
         pressed=8,
     )
-    view, memory = GoalView(environment), PilotMemory(aim=[LEAVE, 0, 0])
+    view, memory = GoalView(game), PilotMemory(aim=[LEAVE, 0, 0])
     goal, tiles = np.full(GOAL_SIZE, np.nan, np.float32), np.zeros((MAP_SIZE, MAP_SIZE), np.uint16)
     for _, changed in recorded_rows(name)[::4]:
         apply(emulator, changed)
-        environment.state = state = reader.read(emulator)
+        game.state = state = reader.read(emulator)
         seen.note(state)
         for of in (memory, None):
             view.write_goal(goal, of)

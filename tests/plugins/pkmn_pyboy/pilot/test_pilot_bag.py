@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from bag_device import CUT, BagDevice
-from radio_device import RadioEnvironment, city_image
+from radio_device import RadioGame, city_image
 
 from pkmn_pyboy.pilot.memory import MENU, Goal
 from pkmn_pyboy.pilot.pilot import RulesPilot
@@ -19,11 +19,11 @@ from pkmncli.api import Action
 MOST_STEPS = 100
 
 
-def teach(crystal: GameProfile, device: BagDevice) -> tuple[RadioEnvironment, RulesPilot]:
+def teach(crystal: GameProfile, device: BagDevice) -> tuple[RadioGame, RulesPilot]:
     """Open the START menu with the task to teach the first member."""
     rom, profile = city_image(crystal)
     device.rom = rom
-    environment = RadioEnvironment(profile, device, "snorlax")  # type: ignore[arg-type]
+    environment = RadioGame(profile, device, "snorlax")  # type: ignore[arg-type]
     pilot = RulesPilot(environment)
     names: Any = SimpleNamespace(items={}, moves={CUT: profile.charmap.encode("CUT")})
     tasks = pilot._tasks
@@ -34,7 +34,7 @@ def teach(crystal: GameProfile, device: BagDevice) -> tuple[RadioEnvironment, Ru
     return environment, pilot
 
 
-def play(environment: RadioEnvironment, pilot: RulesPilot) -> None:
+def play(environment: RadioGame, pilot: RulesPilot) -> None:
     while environment.state.phase is not Phase.FREE:
         decision = pilot.act()
         assert environment.mask[decision.action], decision

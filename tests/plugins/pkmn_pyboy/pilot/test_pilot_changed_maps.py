@@ -47,7 +47,7 @@ def test_a_changed_block_near_the_player_is_noted_and_the_route_planned_anew(
     environment, pilot = on_the_trail(make)
     memory = environment.emulator.memory
     assert changed_maps(pilot) == []
-    here = environment.cartridge.world.map(TRAIL)
+    here = environment.game.cartridge.world.map(TRAIL)
     assert here is not None
     kinds = {}
     for x in range(here.width // 2):
@@ -72,7 +72,7 @@ def test_a_changed_block_near_the_player_is_noted_and_the_route_planned_anew(
 
 def test_a_flag_set_here_opens_a_route_on_another_map(make: MakeEnvironment) -> None:
     environment, pilot = on_the_trail(make)
-    world = environment.cartridge.world
+    world = environment.game.cartridge.world
     world.story_blocks = {WOOD: StoryBlocks(WOOD, (), {OPENED: (Block(8, 8, 1),)})}
     pilot = RulesPilot(environment)
     pilot.act()

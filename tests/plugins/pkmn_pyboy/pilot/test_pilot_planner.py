@@ -45,7 +45,7 @@ def test_without_a_game_there_are_no_goals() -> None:
 
 
 def test_the_next_milestone_is_the_goal(environment: PokemonEnvironment) -> None:
-    planner = GoalOrientedPlanner(environment)
+    planner = GoalOrientedPlanner(environment.game)
     current = planner.current()
     assert current is not None
     assert (current.kind, current.key) == (MILESTONE, "route_reached")
@@ -71,7 +71,7 @@ def test_a_field_move_is_taught_to_a_member_that_can_learn_it(environment: Pokem
     environment.emulator.memory[place.bank, place.address + cut.machine] = 1
     wanted = goal(environment, "wanted", requires=Requirements(field_moves=("cut",)))
     assert plan_for(environment, wanted) == [(MILESTONE, "wanted"), (TEACH, f"{TEACH}/{cut.machine}")]
-    current = GoalOrientedPlanner(environment).current()
+    current = GoalOrientedPlanner(environment.game).current()
     assert current is not None
     assert current.member == 0
     assert current.parents == ("wanted",)
@@ -80,7 +80,7 @@ def test_a_field_move_is_taught_to_a_member_that_can_learn_it(environment: Pokem
 def test_without_a_learner_one_is_caught(environment: PokemonEnvironment) -> None:
     place = environment.profile.memory["wTMsHMs"]
     move = dataclasses.replace(environment.profile.field_moves["surf"], machine=49)  # no species learns that one
-    environment.profile = dataclasses.replace(environment.profile, field_moves={"surf": move})
+    environment.game.profile = dataclasses.replace(environment.profile, field_moves={"surf": move})
     environment.emulator.memory[place.bank, place.address + move.machine] = 1
     wanted = goal(environment, "wanted", requires=Requirements(field_moves=("surf",)))
     assert plan_for(environment, wanted)[-1][0] == CATCH
@@ -186,7 +186,9 @@ def test_a_route_that_crosses_a_map_twice_continues_with_its_next_leg(
     environment = make()
     here = environment.state.map_id
     legs = (Leg(here, ((0, 0), (1, 0)), leads_to=Place(here, 5, 5)), Leg(here, ((5, 5), (5, 6))))
-    roads = Roads(environment, cast("RoutePlanner", SimpleNamespace(route=lambda *_, **__: SimpleNamespace(legs=legs))))
+    roads = Roads(
+        environment.game, cast("RoutePlanner", SimpleNamespace(route=lambda *_, **__: SimpleNamespace(legs=legs)))
+    )
     memory = PilotMemory()
 
     def leg_at(x: int, y: int) -> tuple[int, int, int, int] | None:
@@ -262,7 +264,7 @@ def test_the_rival_is_the_one_that_fits_the_partner(environment: PokemonEnvironm
     for flag, planned in ((240, [MILESTONE, TRAIN]), (241, [MILESTONE])):
         before = environment.emulator.memory[1, memory.address + (flag >> 3)]
         environment.emulator.memory[1, memory.address + (flag >> 3)] = before | 1 << (flag & 7)
-        goals = GoalOrientedPlanner(environment).goals()
+        goals = GoalOrientedPlanner(environment.game).goals()
         environment.emulator.memory[1, memory.address + (flag >> 3)] = before
         assert [one.kind for one in goals] == planned
         assert all(one.foes == ((1, 3),) for one in goals[1:])
@@ -271,7 +273,7 @@ def test_the_rival_is_the_one_that_fits_the_partner(environment: PokemonEnvironm
 def test_a_quiz_is_answered_as_its_errand_says(environment: PokemonEnvironment) -> None:
     quiz = Milestone("quiz", "Quiz", never(environment.profile.memory), refuse_words=("flash",))
     plan_for(environment, quiz)
-    words = GoalOrientedPlanner(environment).refuse_words
+    words = GoalOrientedPlanner(environment.game).refuse_words
     assert words() == ("flash",)
 
     def answer(question: str) -> int:

@@ -37,7 +37,7 @@ def playing(environment: PokemonEnvironment, **settings: object) -> tuple[RulesP
     pilot = RulesPilot(environment, PilotSettings(**settings))  # type: ignore[arg-type]
     pilot.reset(1)
     pilot.act()
-    around = Lookout(environment).look(environment.state, pilot.memory)
+    around = Lookout(environment.game).look(environment.state, pilot.memory)
     assert around is not None
     return pilot, pilot._chooser, around
 
@@ -51,7 +51,9 @@ def grown(environment: PokemonEnvironment, chooser: GoalChooser, level: int, **c
 
 def alone(environment: PokemonEnvironment, one: PartyMember, money: int = 0) -> None:
     """Set a party of one, and the money."""
-    environment.state = environment.state._replace(party=Party((one,), one.level, one.hp / one.max_hp), money=money)
+    environment.game.state = environment.state._replace(
+        party=Party((one,), one.level, one.hp / one.max_hp), money=money
+    )
 
 
 def before(environment: PokemonEnvironment, foes: tuple[tuple[int, int], ...]) -> None:
@@ -183,10 +185,10 @@ def test_the_cost_of_a_training_does_not_depend_on_earlier_places(environment: P
     ground = next(one for one in chooser._costs._grounds.known(PilotMemory()) if one.map_id == first.ground)
     way = chooser._costs._grounds.distance(ground.map_id, state, PilotMemory())
     assert way is not None
-    environment.state = state._replace(map_group=way.entry.map_id >> 8, map_number=way.entry.map_id & 0xFF,
+    environment.game.state = state._replace(map_group=way.entry.map_id >> 8, map_number=way.entry.map_id & 0xFF,
                                        x=way.entry.x, y=way.entry.y)  # fmt: skip
     there = chooser._costs.training(own, 8, None)
-    environment.state = state
+    environment.game.state = state
     assert chooser._costs.training(own, 8, None) == first
     assert there is not None
     assert there.steps < first.steps
@@ -241,7 +243,9 @@ def test_money_is_earned_from_trainers_who_are_easily_beaten(environment: Pokemo
 def test_a_hunt_keeps_to_the_ground_of_its_plan_and_forgets_it_when_given_up(environment: PokemonEnvironment) -> None:
     pilot, chooser, around = playing(environment)
     there = ((Slot(100, 3, QUILLET),),) * 3
-    environment.cartridge.__dict__["wild"] = tuple(WildTable(one, False, (25,) * 3, there) for one in (TRAIL, WOOD))
+    environment.game.cartridge.__dict__["wild"] = tuple(
+        WildTable(one, False, (25,) * 3, there) for one in (TRAIL, WOOD)
+    )
     state, memory = environment.state._replace(balls=3), pilot.memory
     asked: list[int] = []
     chooser._hunting._fight_on = lambda ground, *_: asked.append(ground)  # type: ignore[assignment, func-returns-value]
@@ -260,7 +264,7 @@ def test_a_hunt_keeps_to_the_ground_of_its_plan_and_forgets_it_when_given_up(env
 
 def test_the_first_ball_may_take_all_the_money(environment: PokemonEnvironment) -> None:
     _, chooser, _ = playing(environment)
-    price = environment.cartridge.items[CAPSULE].price
+    price = environment.game.cartridge.items[CAPSULE].price
     assert environment.state.balls == 0
     state = environment.state._replace(money=price)
     assert chooser.shopping.wanted(FEN_SHOP, state) == [(CAPSULE, 1)]
@@ -270,11 +274,11 @@ def test_the_first_ball_may_take_all_the_money(environment: PokemonEnvironment) 
 def test_an_hour_counts_only_for_grounds_within_reach(environment: PokemonEnvironment) -> None:
     _, chooser, _ = playing(environment)
     nobody, there = (Slot(100, 3, LUMEWISP),), (Slot(100, 3, QUILLET),)
-    environment.cartridge.__dict__["wild"] = (
+    environment.game.cartridge.__dict__["wild"] = (
         WildTable(TRAIL, False, (25,) * 3, (nobody, nobody, there)),
         WildTable(0xFF01, False, (25,) * 3, (there, there, nobody)),
     )
-    assert GoalOrientedPlanner(environment).times_of((QUILLET,)) == {0, 1, 2}
+    assert GoalOrientedPlanner(environment.game).times_of((QUILLET,)) == {0, 1, 2}
     assert chooser.planner.times_of((QUILLET,)) == {2}
 
 

@@ -10,7 +10,7 @@ import pytest
 from placed_game import MEMBER_BYTES, PlacedGame, Saved, saved_with_partner
 from press_watch import PressWatch
 from pyboy_fakes import FakeMemory, random_actions
-from radio_device import RadioEnvironment, city_image
+from radio_device import RadioGame, city_image
 from test_pyboy_recordings import RECORDINGS, apply, recorded_rows
 
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -157,7 +157,7 @@ def test_few_buttons_are_never_pressed_in_vain_on_recorded_screens(crystal: Game
     rom, profile = city_image(crystal)
     tried = 0
     for frame, still in moments(profile, rom, name):
-        environment = RadioEnvironment(profile, still, "snorlax")  # type: ignore[arg-type]
+        environment = RadioGame(profile, still, "snorlax")  # type: ignore[arg-type]
         pilot, watch = RulesPilot(environment), PressWatch(environment)
         for _ in range(500):
             environment.advance(pilot.act().action)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from radio_device import CITY, CLOCK, FLUTE, FLUTE_MUSIC, MAP, PHONE, RADIO, RadioDevice, RadioEnvironment, city_image
+from radio_device import CITY, CLOCK, FLUTE, FLUTE_MUSIC, MAP, PHONE, RADIO, RadioDevice, RadioGame, city_image
 
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.profile.model import GameProfile
@@ -17,7 +17,7 @@ from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.story.model import Station, Target
 from pkmncli.api import Action
 
-Begin = Callable[..., tuple[RadioEnvironment, RulesPilot]]
+Begin = Callable[..., tuple[RadioGame, RulesPilot]]
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +27,9 @@ def city(crystal: GameProfile) -> tuple[bytes, GameProfile]:
 
 @pytest.fixture
 def begin(city: tuple[bytes, GameProfile]) -> Begin:
-    def build(**device: Any) -> tuple[RadioEnvironment, RulesPilot]:
+    def build(**device: Any) -> tuple[RadioGame, RulesPilot]:
         rom, profile = city
-        environment = RadioEnvironment(profile, RadioDevice(profile, rom, **device), "snorlax")
+        environment = RadioGame(profile, RadioDevice(profile, rom, **device), "snorlax")
         pilot = RulesPilot(environment)
         pilot.reset(1)
         return environment, pilot
@@ -37,7 +37,7 @@ def begin(city: tuple[bytes, GameProfile]) -> Begin:
     return build
 
 
-def play(environment: RadioEnvironment, pilot: RulesPilot, steps: int) -> list[str]:
+def play(environment: RadioGame, pilot: RulesPilot, steps: int) -> list[str]:
     """Play at most ``steps`` until the sleeper has gone; return the reasons of the presses."""
     reasons = []
     for _ in range(steps):
@@ -50,7 +50,7 @@ def play(environment: RadioEnvironment, pilot: RulesPilot, steps: int) -> list[s
     return reasons
 
 
-def woken(environment: RadioEnvironment) -> bool:
+def woken(environment: RadioGame) -> bool:
     return environment.milestones.steps[environment.goal] >= 0
 
 
@@ -81,7 +81,7 @@ def test_a_person_by_number_may_want_a_station_too(city: tuple[bytes, GameProfil
     rom, profile = city
     target = Target(CITY[0] << 8 | CITY[1], person=5, station=Station(FLUTE, FLUTE_MUSIC))
     milestones = tuple(replace(one, target=target) if one.key == "snorlax" else one for one in profile.milestones)
-    environment = RadioEnvironment(replace(profile, milestones=milestones), RadioDevice(profile, rom), "snorlax")
+    environment = RadioGame(replace(profile, milestones=milestones), RadioDevice(profile, rom), "snorlax")
     pilot = RulesPilot(environment)
     pilot.reset(1)
     play(environment, pilot, 160)
@@ -160,7 +160,7 @@ def test_a_screen_that_takes_no_directions_is_left(begin: Begin) -> None:
     while environment.device.mode != "gear":
         environment.advance(pilot.act().action)
     environment.device.set(wStateFlags=0x40).tile(14, 1, 0x80)
-    environment._read_state()
+    environment.game.look(environment.pressed, environment.steps, environment.frames)
     assert environment.state.phase is Phase.DIALOGUE
     decision = pilot.act()
     assert (decision.action, decision.reason) == (Action.B, "leave the radio: its screen does not accept the press")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 import pytest
-from radio_device import CITY, FLUTE, FLUTE_MUSIC, RadioDevice, RadioEnvironment, city_image
+from radio_device import CITY, FLUTE, FLUTE_MUSIC, RadioDevice, RadioGame, city_image
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.environments.mask_rules import allowed_actions
@@ -46,7 +46,7 @@ def check_device(environment: PokemonEnvironment, poke: Poke) -> None:
     poke("wMapNumber", CITY[1])  # stations are those of the region
     press = None
     while press is not Action.A:
-        press = ScreenList.read(environment).press_for(environment.profile.charmap.encode("GEAR"), 5)
+        press = ScreenList.read(environment.game).press_for(environment.profile.charmap.encode("GEAR"), 5)
         assert press is not None, "the menu lists the device"
         environment.advance(press)
 
@@ -83,7 +83,7 @@ def test_the_model(crystal: GameProfile, slow: bool) -> None:
     def poke(name: str, value: int) -> None:
         device.set(**{name: value})
 
-    check_device(RadioEnvironment(profile, device, "snorlax"), poke)
+    check_device(RadioGame(profile, device, "snorlax"), poke)
 
 
 @pytest.mark.skipif(VARIABLE not in os.environ, reason=f"{VARIABLE} names no image of Pokemon Crystal")

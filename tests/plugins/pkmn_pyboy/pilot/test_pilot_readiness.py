@@ -87,7 +87,7 @@ def test_a_forecast_level_equals_that_of_the_game(make: MakeEnvironment) -> None
 def test_growth_foresees_evolution_and_new_moves(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
     later = at_level(chooser, environment, 16)
-    learns = {move for level, move in environment.cartridge.species[PYRELYNX].learns if level == 16}
+    learns = {move for level, move in environment.game.cartridge.species[PYRELYNX].learns if level == 16}
     assert later.species == PYRELYNX
     assert learns & set(later.moves)
     assert min(later.stats) > 2 * min(environment.state.party.members[0].stats)
@@ -129,7 +129,7 @@ def test_caves_are_grounds_on_their_floor_and_water_with_surf(environment: Pokem
 
 
 def test_the_pilot_paces_on_the_floor_of_a_cave(environment: PokemonEnvironment) -> None:
-    around = Lookout(environment).look(environment.state, PilotMemory())
+    around = Lookout(environment.game).look(environment.state, PilotMemory())
     assert around is not None
     nearest = around.nearest_ground(FLOOR)
     assert nearest is not None
@@ -204,7 +204,7 @@ def test_experience_goes_to_the_member_worth_most_in_the_end(environment: Pokemo
     readiness = chooser_of(environment)._planner.readiness
     own = environment.state.party.members[0]
     light = dataclasses.replace(readiness.recruit(LUMEWISP, own.level + 1), dvs=(1, 2, 3, 4))
-    environment.state = environment.state._replace(party=Party((light, own), 11, 1.0))
+    environment.game.state = environment.state._replace(party=Party((light, own), 11, 1.0))
     assert readiness.strongest() == 0
     assert readiness.carrier() == 1
 
@@ -214,7 +214,7 @@ def test_a_trainer_near_by_is_fought_for_the_experience(environment: PokemonEnvi
     growth = chooser._planner.readiness.growth
     one = at_level(chooser, environment, 20)
     one = dataclasses.replace(one, experience=growth.experience(one.species, 21) - 100)
-    environment.state = environment.state._replace(party=Party((one,), 20, 1.0))
+    environment.game.state = environment.state._replace(party=Party((one,), 20, 1.0))
     found = chooser._costs.rivals(())
     assert found
     beaten = found[0].flag
@@ -235,7 +235,7 @@ def test_a_trainer_near_by_is_fought_for_the_experience(environment: PokemonEnvi
 def against(environment: PokemonEnvironment, own: PartyMember, others: tuple[PartyMember, ...], foe: Battler,
             *, training: bool) -> str:  # fmt: skip
     """Return the plan against a foe in the wild."""
-    tables = GoalOrientedPlanner(environment).tables
+    tables = GoalOrientedPlanner(environment.game).tables
     out = Battler(own.species, own.level, own.hp, own.max_hp, 0, tables.types_of(own.species), own.moves, own.pp,
                   own.stats)  # fmt: skip
     party = Party((own, *others), own.level, 1.0)
@@ -298,7 +298,7 @@ def test_healing_items_count_before_a_close_fight(environment: PokemonEnvironmen
 
 def test_supplies_are_bought_first_as_far_as_the_money_goes(environment: PokemonEnvironment) -> None:
     shopping = chooser_of(environment).shopping
-    prices = {item: environment.cartridge.items[item].price for item in (SALVE, TONIC)}
+    prices = {item: environment.game.cartridge.items[item].price for item in (SALVE, TONIC)}
     state = environment.state._replace(money=2 * prices[TONIC] + prices[SALVE])
     assert shopping.wanted(FEN_SHOP, state, supplies=[[TONIC, 9], [SALVE, 1]]) == [(TONIC, 2), (SALVE, 1)]
     assert CAPSULE in dict(shopping.wanted(FEN_SHOP, state))
@@ -316,9 +316,9 @@ def test_balls_are_bought_at_any_distance_before_a_hunt(environment: PokemonEnvi
     pilot = RulesPilot(environment, PilotSettings(shop_steps=0))
     pilot.reset(1)
     assert environment.state.balls == 0
-    around = Lookout(environment).look(environment.state, pilot.memory)
+    around = Lookout(environment.game).look(environment.state, pilot.memory)
     assert around is not None
-    environment.state = state = environment.state._replace(money=3000)
+    environment.game.state = state = environment.state._replace(money=3000)
     found = pilot._chooser._hunting.hunt([QUILLET], "hunt", "catch", state, pilot.memory, around)
     assert found is not None
     assert "shop" in found.why
@@ -332,7 +332,7 @@ def test_a_hunt_goes_where_the_species_lives_at_this_hour(
     chooser = chooser_of(environment)
     grounds = chooser._costs._grounds
     there, nobody = (Slot(100, 3, QUILLET),), (Slot(100, 3, LUMEWISP),)
-    environment.cartridge.__dict__["wild"] = (
+    environment.game.cartridge.__dict__["wild"] = (
         WildTable(GLADE, False, (25,) * 3, (nobody, there, nobody)),
         WildTable(WOOD, False, (25,) * 3, (nobody, nobody, there)),
     )
@@ -348,15 +348,17 @@ def test_a_hunt_goes_where_the_species_lives_at_this_hour(
 
 def test_a_species_needed_for_a_later_field_move_is_worth_a_ball(environment: PokemonEnvironment) -> None:
     move = environment.profile.field_moves["surf"]
-    planner = GoalOrientedPlanner(environment)
+    planner = GoalOrientedPlanner(environment.game)
     own = environment.state.party.members[0]
-    able = {one for one in environment.cartridge.species if planner.learns(one, move)}
+    able = {one for one in environment.game.cartridge.species if planner.learns(one, move)}
     tell(environment, goal(environment, "lake", requires=Requirements(field_moves=("surf",))))
-    environment.state = environment.state._replace(party=Party((dataclasses.replace(own, species=QUILLET),), 5, 1.0))
-    assert set(GoalOrientedPlanner(environment).learners_to_come()) == (able if QUILLET not in able else set())
+    environment.game.state = environment.state._replace(
+        party=Party((dataclasses.replace(own, species=QUILLET),), 5, 1.0)
+    )
+    assert set(GoalOrientedPlanner(environment.game).learners_to_come()) == (able if QUILLET not in able else set())
     swimmer = dataclasses.replace(own, species=min(able))
-    environment.state = environment.state._replace(party=Party((swimmer,), 5, 1.0))
-    assert GoalOrientedPlanner(environment).learners_to_come() == ()
+    environment.game.state = environment.state._replace(party=Party((swimmer,), 5, 1.0))
+    assert GoalOrientedPlanner(environment.game).learners_to_come() == ()
 
 
 def test_foes_of_the_story_are_not_fought_for_training(environment: PokemonEnvironment) -> None:

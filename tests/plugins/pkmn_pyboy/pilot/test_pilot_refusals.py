@@ -60,7 +60,7 @@ def fill_bag(environment: PokemonEnvironment, salves: int) -> None:
         field = environment.profile.memory[name]
         for offset, byte in enumerate(data):
             environment.emulator.memory[field.bank, field.address + offset] = byte
-    environment._read_state()
+    environment.game.look(environment.pressed, environment.steps, environment.frames)
 
 
 def insist(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
@@ -146,7 +146,7 @@ def test_a_move_that_the_game_refuses_is_given_up_for_the_battle(
     pilot.memory.battle_plan = []
     points = environment.profile.memory["wBattleMonPP"]
     environment.emulator.memory[points.bank, points.address] = 0
-    environment._read_state()
+    environment.game.look(environment.pressed, environment.steps, environment.frames)
     refused = f"{MOVE}/{battle.own.moves[0]}"
     for _ in range(MOST_STEPS):
         environment.advance(pilot.act().action)
@@ -173,7 +173,7 @@ def test_a_refused_task_is_left_and_not_retried_at_once(environment: PokemonEnvi
     memory = pilot.memory
     environment.advance(Action.START)
     state = environment.state
-    MenuTasks(environment).begin(USE, SALVE, 0, state, memory)
+    MenuTasks(environment.game).begin(USE, SALVE, 0, state, memory)
     memory.path = []
     memory.goal = Goal(MENU, "use it", state.map_id, "use it", 0.9)
     first, used = environment.steps, 0

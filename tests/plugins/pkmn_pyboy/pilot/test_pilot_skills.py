@@ -202,7 +202,7 @@ def test_keeps_a_slot_free_for_one_that_a_milestone_will_bring(game: Game) -> No
     tracker = environment.milestones
     number = next(number for number, step in enumerate(tracker.steps) if step < 0)
     egg = replace(tracker.milestones[number], requires=Requirements(party_room=2))
-    fighter = Fighter(environment, PilotSettings(catch="new", party_wanted=6))
+    fighter = Fighter(environment.game, PilotSettings(catch="new", party_wanted=6))
     foe = Battler(20, 3, 10, 10, 0, (0, 0), (1, 0, 0, 0), (10, 0, 0, 0))
     battle = Battle(1, 0, 0, foe, foe, 1.0)
 

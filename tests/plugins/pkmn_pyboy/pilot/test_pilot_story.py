@@ -124,8 +124,8 @@ def test_a_person_is_talked_to_from_the_side_of_the_target(environment: PokemonE
 
 def test_a_tile_to_press_a_from_is_not_talked_to_from_elsewhere(environment: PokemonEnvironment) -> None:
     """The professor is on (5,2): nobody can stand there and look up."""
-    objectives, memory = Objectives(environment, PilotSettings(), no_roads(environment)), PilotMemory()
-    around = Lookout(environment).look(environment.state, memory)
+    objectives, memory = Objectives(environment.game, PilotSettings(), no_roads(environment)), PilotMemory()
+    around = Lookout(environment.game).look(environment.state, memory)
     assert around is not None
     for target, found in ((Target(LAB, 5, 2), True), (Target(LAB, 5, 2, "up"), False)):
         goal_here = objectives.goal_for(target, "key", "why", environment.state, memory, around)
@@ -168,7 +168,7 @@ def test_an_errand_is_over_with_a_milestone_that_was_reached(environment: Pokemo
     switch = goal(environment, "switch", over_with=("tower",))
     tower = goal(environment, "tower", errands=("switch",))
     tell(environment, tower, switch)
-    planner = GoalOrientedPlanner(environment)
+    planner = GoalOrientedPlanner(environment.game)
     assert not planner._is_over(switch)
     environment.milestones.steps[0] = 7
     assert planner._is_over(switch)
@@ -221,13 +221,13 @@ def test_rooms_that_lock_are_entered_by_their_first_door(environment: PokemonEnv
     enter, first, second = 769, 770, 771
     story = goal(environment, "second", target=Target(second, 4, 3, "up"), requires=Requirements(min_level=9))
     tell(environment, story)
-    environment.profile = dataclasses.replace(
+    environment.game.profile = dataclasses.replace(
         environment.profile, locked_rooms=(LockedRooms(enter, frozenset((first, second))),)
     )
-    planner = GoalOrientedPlanner(environment)
+    planner = GoalOrientedPlanner(environment.game)
     found = {}
     for here in (TOWN, enter, first, second):
-        environment.state = environment.state._replace(map_group=here >> 8, map_number=here & 255)
+        environment.game.state = environment.state._replace(map_group=here >> 8, map_number=here & 255)
         last = planner.goals()[-1]
         found[here] = (last.kind, last.target.map_id if last.target is not None else 0)
     assert found == {
@@ -248,21 +248,21 @@ def test_crystals_league_is_begun_again_after_a_loss(
     """Beaten trainers stay beaten until the lobby is entered, whose script clears the flags: then all four are back."""
     monkeypatch.setattr(planner_module, "usable_moves", lambda _: frozenset(crystal.field_moves))
     monkeypatch.setattr(GoalOrientedPlanner, "training_for", lambda *_, **__: None)
-    environment.profile = dataclasses.replace(
+    environment.game.profile = dataclasses.replace(
         environment.profile,
         milestones=crystal.milestones,
         errands=crystal.errands,
         locked_rooms=crystal.locked_rooms,
         field_moves=crystal.field_moves,
     )
-    environment.milestones = tracker = MilestoneTracker(crystal.milestones, crystal.errands, environment.emulator)
+    environment.game.milestones = tracker = MilestoneTracker(crystal.milestones, crystal.errands, environment.emulator)
     champion = crystal.milestone_index("champion")
     tracker.steps = [0 if place < champion else -1 for place in range(len(tracker.steps))]
-    environment.goal = -1
-    planner = GoalOrientedPlanner(environment)
+    environment.game.goal = -1
+    planner = GoalOrientedPlanner(environment.game)
 
     def now(map_id: int) -> tuple[str, str, int]:
-        environment.state = environment.state._replace(map_group=map_id >> 8, map_number=map_id & 255)
+        environment.game.state = environment.state._replace(map_group=map_id >> 8, map_number=map_id & 255)
         first, last = planner.goals()
         assert last.target is not None
         return first.key, last.key, last.target.map_id
@@ -288,7 +288,7 @@ def test_species_of_the_goals_above_are_worth_a_ball(environment: PokemonEnviron
     own = environment.state.party.members[0].species
     lake = goal(environment, "lake", catch=(SEEN_BY_DAY, own), supplies=((4, 10), (5, 1)))
     tell(environment, goal(environment, "hideout", errands=("lake",), supplies=((5, 3),)), lake)
-    planner = GoalOrientedPlanner(environment)
+    planner = GoalOrientedPlanner(environment.game)
     assert planner.species_to_catch() == (SEEN_BY_DAY,)
     assert planner.supplies() == {4: 10, 5: 3}
     pilot = RulesPilot(environment)
@@ -336,7 +336,7 @@ def test_any_ball_will_do_if_nobody_sells_the_wanted_one(environment: PokemonEnv
     nowhere = next(
         item
         for item in environment.profile.names.items
-        if all(item not in shop for shop in environment.cartridge.shops)
+        if all(item not in shop for shop in environment.game.cartridge.shops)
     )
     pilot = lake_pilot(environment, ((nowhere, 1),))
     assert goals_of(pilot) == [MILESTONE, ERRAND, BUY]
@@ -349,12 +349,12 @@ def test_a_single_catch_is_met_without_balls_if_none_can_be_had(environment: Pok
     pilot = lake_pilot(environment, shop="never" if without == "shop" else "needed")
     party = environment.state.party
     if without == "money":
-        environment.state = environment.state._replace(money=30)
+        environment.game.state = environment.state._replace(money=30)
     if without == "place":
-        environment.state = environment.state._replace(party=Party(party.members * 6, 5, 1.0))
+        environment.game.state = environment.state._replace(party=Party(party.members * 6, 5, 1.0))
     if without == "need":
         one = dataclasses.replace(party.members[0], species=SEEN_BY_DAY)
-        environment.state = environment.state._replace(party=Party((*party.members, one), 5, 1.0))
+        environment.game.state = environment.state._replace(party=Party((*party.members, one), 5, 1.0))
     assert goals_of(pilot) == [MILESTONE, ERRAND]
 
 
@@ -388,11 +388,11 @@ def test_requirements_of_an_errand_come_first(environment: PokemonEnvironment) -
     side = dataclasses.replace(goal(environment, "side"), optional=True)
     errand = goal(environment, "errand", needs=("side",))
     wanted = goal(environment, "wanted", errands=("errand",))
-    environment.profile = dataclasses.replace(
+    environment.game.profile = dataclasses.replace(
         environment.profile, milestones=(side, wanted), errands={"errand": errand}
     )
-    environment.milestones = MilestoneTracker((side, wanted), {"errand": errand}, environment.emulator)
-    environment.goal = 1
+    environment.game.milestones = MilestoneTracker((side, wanted), {"errand": errand}, environment.emulator)
+    environment.game.goal = 1
     assert planned(environment) == [(MILESTONE, "wanted"), (ERRAND, "errand"), (ERRAND, "side")]
     assert [one.key for one in story(environment.profile)] == ["side", "errand", "wanted"]
     environment.milestones.steps[0] = 3
@@ -413,7 +413,7 @@ def test_a_species_of_the_night_is_waited_for(
 ) -> None:
     night, none = (Slot(100, 5, SEEN_BY_NIGHT),), (Slot(100, 5, SEEN_BY_DAY),)
     table = WildTable(513, False, (25, 25, 25), (none, none, night))
-    monkeypatch.setitem(vars(environment.cartridge), "wild", (table,))
+    monkeypatch.setitem(vars(environment.game.cartridge), "wild", (table,))
     monkeypatch.setattr(planner_module, "hour_of", lambda _: hour)
     inn = goal(environment, "inn", gives_hour=20)
     story = goal(environment, "owl", requires=Requirements(species=(SEEN_BY_NIGHT,)))
@@ -424,15 +424,15 @@ def test_a_species_of_the_night_is_waited_for(
     assert plan_for(environment, story, waits)[-1][0] == CATCH
     # The inn only makes it night: nobody goes there for a species of the day.
     assert plan_for(environment, by_day, inn)[-1][0] == CATCH
-    assert GoalOrientedPlanner(environment).times_of((SEEN_BY_DAY,)) == {0, 1}
+    assert GoalOrientedPlanner(environment.game).times_of((SEEN_BY_DAY,)) == {0, 1}
 
 
 # Routes -----------------------------------------------------------------------------------------------------
 
 
 def no_roads(environment: PokemonEnvironment) -> Roads:
-    planner = SimpleNamespace(world=environment.cartridge.world, route=lambda *_, **__: None)
-    return Roads(environment, cast("RoutePlanner", planner))
+    planner = SimpleNamespace(world=environment.game.cartridge.world, route=lambda *_, **__: None)
+    return Roads(environment.game, cast("RoutePlanner", planner))
 
 
 @pytest.mark.parametrize(
@@ -440,7 +440,7 @@ def no_roads(environment: PokemonEnvironment) -> Roads:
 )
 def test_another_part_of_the_map_is_entered_from_elsewhere(environment: PokemonEnvironment, target: Target) -> None:
     memory = PilotMemory()
-    around = Lookout(environment).look(environment.state, memory)
+    around = Lookout(environment.game).look(environment.state, memory)
     assert around is not None
     way = around.exits[0]
     cell, press = next(iter(way.ends.items()))
@@ -450,9 +450,9 @@ def test_another_part_of_the_map_is_entered_from_elsewhere(environment: PokemonE
         Leg(TOWN, ((5, 5), (9, 9)), press=1, leads_to=Place(LAB, 1, 1)),
         Leg(LAB, ((1, 1), (1, 2)), press=1),
     )
-    planner = SimpleNamespace(world=environment.cartridge.world, route=lambda *_, **__: SimpleNamespace(legs=legs))
-    roads = Roads(environment, cast("RoutePlanner", planner))
-    objectives = Objectives(environment, PilotSettings(), roads)
+    planner = SimpleNamespace(world=environment.game.cartridge.world, route=lambda *_, **__: SimpleNamespace(legs=legs))
+    roads = Roads(environment.game, cast("RoutePlanner", planner))
+    objectives = Objectives(environment.game, PilotSettings(), roads)
     found = objectives.goal_for(target, "errand/there", "why", environment.state, memory, around)
     assert found is not None
     assert (found.kind, found.exit) == (EXIT, way.key)

@@ -78,7 +78,7 @@ class LegPlayer:
         environment.reset(seed=seed)
         self.pilot = RulesPilot(environment)
         self.pilot.reset(seed)
-        self._lookout = Lookout(environment)
+        self._lookout = Lookout(environment.game)
         self._world = ChangedWorld(Cartridge(environment.rom.data, environment.profile).world)
         self._routes = RoutePlanner(self._world)
         self._waited = 0
@@ -298,7 +298,7 @@ class LegPlayer:
         """The ends of the exit on the planned way to the leg's map, or to another part of this one."""
         place = Place(*self.environment.state.position)
         goal = Place(leg.map_id, leg.x, leg.y)
-        able = abilities(self.environment)
+        able = abilities(self.environment.game)
         self._world.follow_bytes(self.field("wEventFlags"))
         route = self._routes.route(place, goal, able) or self._routes.route(place, goal, able, through_obstacles=True)
         if route is None:

@@ -16,6 +16,9 @@ NAMES_FILE = "names.json"
 ACTION_NAMES = {int(action): action.name.lower() for action in Action}
 SOURCE_NAMES = {int(source): source.name.lower() for source in Source}
 OUTCOME_NAMES = {int(outcome): outcome.name.lower() for outcome in Consequence}
+SOURCES_IN_WORDS = {"rl": "the learner", "explore": "exploration", "rule": "the rules", "llm": "the language model"}
+"""Names of the sources of decisions, in a sentence."""
+
 BATTLE_NAMES = {0: "none", 1: "wild", 2: "trainer"}
 
 _FILE_KEYS = {"maps": "map", "species": "opponent", "phases": "phase"}
