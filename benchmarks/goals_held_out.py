@@ -5,7 +5,7 @@
     python benchmarks/goals_held_out.py --folder /tmp/goals --run /tmp/take-over/default-0-training
 
 First the pilot plays the bundled game from power-on. States are kept along its way, and in each some goals that it did
-not have there: a tile that it stood on, a neighbouring map, someone to talk to, a fight, a healer. A goal counts as a
+not have there: a tile that it visited, a neighbouring map, someone to talk to, a fight, a healer. A goal counts as a
 task if the pilot reaches it within the budget of steps. Then some of the maps are held out, and some of the pilot's
 episodes: trainings see tasks of the other episodes that begin and end on the other maps. Last, the trained learner
 plays tasks of three sorts alone: those on held-out maps, those that begin in states of held-out episodes on maps of the

@@ -117,7 +117,7 @@ def write_errors_explained(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            raise RunError(f"the disk is full: {path} could not be written; free some space, then go on") from error
+            raise RunError(f"the disk is full: {path} could not be written; free some space, then resume") from error
         raise RunError(f"{path} could not be written: {reason(error)}") from error
 
 

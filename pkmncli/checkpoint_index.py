@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from pkmncli.atomic_files import read_json, reason, write_json
 from pkmncli.errors import CheckpointError
+from pkmncli.suggestions import did_you_mean
 
 INDEX_FILE = "index.json"
 VERSIONS_FILE = "versions.json"
@@ -18,7 +18,7 @@ LATEST = "latest"
 BEST = "best"
 
 _NAME = re.compile(r"step-(\d{9,})")
-_MADE_ANEW = "'pkmn train --resume' makes it anew; until then name a checkpoint by its steps"
+_MADE_ANEW = "'pkmn train --resume' makes it again; until then name a checkpoint by its steps"
 
 
 def checkpoint_name(step: int) -> str:
@@ -180,8 +180,7 @@ class Checkpoints:
             )
         if name not in names:
             known = [LATEST, BEST, *index.milestones, *names]
-            near = get_close_matches(name, known, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ";"
+            hint = did_you_mean(name, known, ";", lead="; ")
             raise CheckpointError(f"no checkpoint '{which}' in {self.folder}{hint} there are {', '.join(names)}")
         return self.folder / name
 

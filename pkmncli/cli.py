@@ -1,4 +1,4 @@
-"""The ``pkmn`` command: what an error looks like, and how it ends. ``--version`` imports nothing else."""
+"""Entry point of the ``pkmn`` command: errors and exit codes. ``--version`` imports nothing else."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main() -> int:
 
 
 def _leave(code: int) -> None:
-    """Ends the process now. Python's own end waits for threads and processes, which may be stopped, or stuck."""
+    """End the process now. Python's normal exit waits for threads and processes, which may be stopped or stuck."""
     import os  # noqa: PLC0415
     from multiprocessing import active_children  # noqa: PLC0415
 
@@ -45,14 +45,14 @@ def _leave(code: int) -> None:
 
 
 def _watched(arguments: list[str]) -> int:
-    """Runs ``pkmn``, and notes a Ctrl-C, which many a library hands on as an error of its own."""
+    """Run ``pkmn``, and note a Ctrl-C, which many libraries turn into another error."""
     import signal  # noqa: PLC0415 - not for the version
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
     code = run(arguments)
     if signal.getsignal(signal.SIGINT) is _interrupt:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing but Python's own end is left to be interrupted
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # only Python's exit is left to be interrupted
     return code
 
 
@@ -63,7 +63,7 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run ``pkmn`` with these arguments and return the exit code. Errors are told on standard error, in one line."""
+    """Run ``pkmn`` with these arguments and return the exit code. An error is one line on standard error."""
     if arguments in _VERSION_OPTIONS:
         print(f"pkmn {__version__}")
         return 0
@@ -74,7 +74,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    # What follows costs more than all of the above, so it is imported only here.
+    # These imports cost more than all of the above.
     from pkmncli import diagnostics  # noqa: PLC0415
     from pkmncli.errors import EXIT_INTERRUPTED, EXIT_RUN, EXIT_UNEXPECTED, EXIT_USAGE, PkmnError  # noqa: PLC0415
 
@@ -99,7 +99,7 @@ def _run(arguments: list[str]) -> int:
             diagnostics.say(limit)
             code = EXIT_UNEXPECTED
         elif isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
-            # Those who know what a file is for say so before; this is for the rest, as for a name that is too long.
+            # Code that knows the purpose of a file raises a PkmnError; this is for the rest, such as a too long name.
             diagnostics.say(f"{error.filename}: {error.strerror}")
             code = EXIT_USAGE if error.errno in _WRONG_PATHS else EXIT_RUN
         elif isinstance(error, MemoryError):
@@ -116,7 +116,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _limit_of_the_system(error: Exception) -> str | None:
-    """Return a line on a limit of the system that a command has met, whatever it did then; None for other errors."""
+    """Return a line on a limit of the system that caused an error; None for other errors."""
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "too many open files: allow more, as with ulimit -n 1024"
     if isinstance(error, BlockingIOError) or (isinstance(error, RuntimeError) and "start new thread" in str(error)):
@@ -125,7 +125,7 @@ def _limit_of_the_system(error: Exception) -> str | None:
 
 
 def _check_clock() -> None:
-    """Raises PkmnError where the clock stands where Python can't read it, which every library would tell otherwise."""
+    """Raise PkmnError if Python can't read the clock; libraries would report it in many other ways."""
     import time  # noqa: PLC0415
 
     try:
@@ -133,11 +133,11 @@ def _check_clock() -> None:
     except OverflowError:
         from pkmncli.errors import PkmnError  # noqa: PLC0415
 
-        raise PkmnError("this machine's clock stands beyond the year 2262, which Python can't tell: set it") from None
+        raise PkmnError("this machine's clock is beyond the year 2262, which Python can't read: set it") from None
 
 
 def _take_debug_option(arguments: list[str]) -> list[str]:
-    """Takes ``--debug`` out, wherever it stands before ``--``, and turns debugging on."""
+    """Remove ``--debug`` from the arguments before ``--``, and turn debugging on."""
     from pkmncli.diagnostics import enable_debug  # noqa: PLC0415
 
     end = arguments.index("--") if "--" in arguments else len(arguments)

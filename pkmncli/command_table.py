@@ -1,4 +1,4 @@
-"""The lazy table of commands: names and help lines are known from the start, a module is loaded when it is chosen."""
+"""Lazy table of commands: names and help lines are known at once, a command's module is loaded when it is chosen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkmncli.errors import PluginError
 from pkmncli.version import __version__
 
 _WIDEST_NAME = 30
-"""Columns of names in a help text; a wider name has its text below it."""
+"""Maximum width of the column of names in a help text; a wider name has its text below it."""
 
 
 class HeadedCommand(TyperCommand):
@@ -50,9 +50,9 @@ def write_sections(formatter: Any, sections: Mapping[str, Sequence[tuple[str, st
 
 
 class CommandTable(TyperGroup):
-    """A group whose entries are stubs: enough for help, suggestions and completion, replaced when one is chosen.
+    """Group of stubs for help, suggestions and completion; a chosen stub is replaced by its command.
 
-    Plugins are looked for only where they matter: for the list of all commands, or a name that the core has not.
+    Plugins are searched only for the list of all commands, or for a name that is not the core's.
     """
 
     def __init__(self, **attributes: Any) -> None:
@@ -62,18 +62,18 @@ class CommandTable(TyperGroup):
             self.add_command(_stub(name, help_line))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The core's commands in their own order, then those of plugins."""
+        """Return the core's commands in their order, then those of plugins."""
         self._add_plugin_commands()
         return list(self.commands)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The stub of a command, or None."""
+        """Return the stub of a command, or None."""
         if cmd_name not in self.commands:
             self._add_plugin_commands()
         return self.commands.get(cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The chosen command itself, loaded now."""
+        """Return the chosen command, loaded now."""
         name, stub, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name is not None and stub is not None else None, rest
 
@@ -96,7 +96,7 @@ class CommandTable(TyperGroup):
 
 
 def build_command() -> Any:
-    """The ``pkmn`` command, ready for its ``main(args=...)``."""
+    """Return the ``pkmn`` command, ready for ``main(args=...)``."""
     app = typer.Typer(
         cls=CommandTable,
         rich_markup_mode=None,
@@ -110,7 +110,7 @@ def build_command() -> Any:
 
 
 def load_command(name: str) -> Any:
-    """Imports what a command runs, and makes it a command of Typer.
+    """Import a command's function and return it as a Typer command.
 
     Raises:
         PluginError: it cannot be imported.
@@ -123,7 +123,7 @@ def load_command(name: str) -> Any:
 
 
 def as_command(name: str, target: Callable[..., Any] | typer.Typer) -> Any:
-    """A function, or a Typer application with commands of its own, as a command with this name."""
+    """Return a function, or a Typer application with subcommands, as a command with this name."""
     if isinstance(target, typer.Typer):
         for info in target.registered_commands:
             if info.cls is TyperCommand:

@@ -24,7 +24,7 @@ READERS = {"csv": "read_csv", "parquet": "read_parquet"}
 
 
 def prepare_folder(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
-    """Makes the folder, and makes sure that none of these files is in it already.
+    """Create the folder, and check that none of these files exists in it.
 
     Raises:
         ConfigurationError: one is, and must not be replaced.
@@ -40,7 +40,7 @@ def prepare_folder(folder: Path, names: Sequence[str], *, overwrite: bool) -> No
 
 
 def export_tables(store: Store, tables: Sequence[str], folder: Path, form: str) -> dict[str, int]:
-    """Writes tables, each to a file of its name. Returns how many rows each has.
+    """Write each table to a file of its name. Return the number of rows of each.
 
     Raises:
         ConfigurationError: the store cannot export.
@@ -53,7 +53,7 @@ def export_tables(store: Store, tables: Sequence[str], folder: Path, form: str) 
 
 
 def loading_line(tables: Sequence[str], folder: Path, form: str) -> str:
-    """A line of Python that loads exported tables."""
+    """Return a line of Python that loads exported tables."""
     path = glob.escape(str(folder.absolute()))
     return (
         f'import duckdb; tables = {{name: duckdb.{READERS[form]}({path!r} + f"/{{name}}.{form}", '
@@ -62,12 +62,12 @@ def loading_line(tables: Sequence[str], folder: Path, form: str) -> str:
 
 
 def export_policy(learner: Any, folder: Path, about: Mapping[str, Any]) -> None:
-    """Writes a learner's policy: its tensors, a description, and an example that loads both and acts.
+    """Write a learner's policy: its tensors, a description, and an example that loads both and acts.
 
     Args:
         learner: of any algorithm.
         folder: where the files go.
-        about: what else the description says: run, game, names of actions, settings.
+        about: further content of the description: run, game, names of actions, settings.
 
     Raises:
         ConfigurationError: the algorithm cannot export its policy.

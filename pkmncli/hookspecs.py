@@ -74,7 +74,10 @@ def pkmn_register_trackers(register: Register) -> None:
 
 @hookspec
 def pkmn_register_commands(register: Register) -> None:
-    """Register subcommands of ``pkmn``: ``target`` is a function that Typer can run."""
+    """Register subcommands of ``pkmn``: ``target`` is a function that Typer can run.
+
+    The ``rich_help_panel`` of its options is their heading in ``--help``.
+    """
 
 
 @hookspec

@@ -12,7 +12,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from pkmncli.checkpoint_index import VERSIONS_FILE, Checkpoints
 from pkmncli.errors import RunError
 from pkmncli.outgoing_text import redact
 from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
+from pkmncli.suggestions import did_you_mean
 
 LAYOUT_VERSION = 1
 LONGEST_NAME = 255
@@ -262,7 +262,7 @@ def check_run_name(save_dir: Path, name: str | None) -> None:
     if name is not None and len(name.encode()) > LONGEST_NAME:
         raise RunError(f"run name {name[:40]}...: has more than {LONGEST_NAME} bytes, which no folder can have")
     if name is not None and (save_dir / name).exists():
-        raise RunError(f"run {save_dir / name} exists already: choose another name, or go on with that run")
+        raise RunError(f"run {save_dir / name} exists already: choose another name, or resume that run")
 
 
 def _is_unicode(text: str) -> bool:
@@ -331,7 +331,7 @@ def _make_folder(save_dir: Path, stem: str, *, unique: bool) -> Path:
             to_disk(folder.parent)
         except FileExistsError:
             if not unique:
-                raise RunError(f"run {folder} exists already: choose another name, or go on with that run") from None
+                raise RunError(f"run {folder} exists already: choose another name, or resume that run") from None
             number += 1
         except OSError as error:
             raise RunError(f"run folder {folder} cannot be made: {reason(error)}; choose another save_dir") from None
@@ -376,8 +376,5 @@ def _latest(save_dir: Path) -> Run:
 
 def _no_such_run(which: str, save_dir: Path) -> str:
     names = [run.name for run in list_runs(save_dir)]
-    near = get_close_matches(which, names, n=1)
-    if near:
-        return f"no run '{which}' here or in {_absolute(save_dir)}; did you mean '{near[0]}'?"
     latest = f"; the latest is '{names[-1]}'" if names else ": it has no run yet; make one with 'pkmn train'"
-    return f"no run '{which}' here or in {_absolute(save_dir)}{latest}"
+    return f"no run '{which}' here or in {_absolute(save_dir)}{did_you_mean(which, names, latest, lead='; ')}"

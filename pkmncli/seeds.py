@@ -1,4 +1,4 @@
-"""Seeds derived from the run's one seed, so that each purpose and episode has its own and none depends on timing."""
+"""Seeds derived from a run's seed: each purpose and each episode has its own, and none depends on timing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Purpose(IntEnum):
-    """What a seed is for. Evaluation never uses a seed of training."""
+    """Purpose of a seed. Evaluation never uses a seed of training."""
 
     TRAINING = 0
     EVALUATION = 1
@@ -21,10 +21,10 @@ class Purpose(IntEnum):
 
 
 def derive_seed(run_seed: int, purpose: Purpose, number: int = 0) -> int:
-    """A 32-bit seed for the ``number``-th use of ``purpose`` in a run."""
+    """Return a 32-bit seed for the ``number``-th use of ``purpose`` in a run."""
     return int(np.random.SeedSequence([run_seed, int(purpose), number]).generate_state(1)[0])
 
 
 def episode_number(environment: int, episode: int, num_envs: int) -> int:
-    """Number of an environment's episode among those of all environments, which take turns."""
+    """Return the number of an environment's episode among those of all environments, which take turns."""
     return environment + episode * num_envs

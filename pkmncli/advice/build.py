@@ -46,7 +46,7 @@ def build_backend(
     """Return the backend that the settings choose, without connecting. ``tell`` receives its later messages."""
     train = settings.train
     registration = registry.get("llm_backends", train.llm)
-    own = settings.plugin(train.llm) if registration.config is not None else None
+    own = settings.for_part(registration)
     backend: LLMBackend = registration.load()(own, train.llm_model)
     if hasattr(backend, "tell"):
         backend.tell = tell
@@ -126,7 +126,7 @@ def build_client(
 def _identity(settings: ResolvedSettings, registry: Registry) -> str:
     """Return the backend with all of its settings that replies may depend on, for the cache's keys."""
     train = settings.train
-    own = settings.plugin_values(train.llm) if registry.get("llm_backends", train.llm).config is not None else {}
+    own = settings.values_for_part(registry.get("llm_backends", train.llm))
     own = {name: value for name, value in own.items() if name not in _WAYS and value != {}}  # unset, as if unknown
     return json.dumps([train.llm, train.llm_model, own], sort_keys=True, default=str)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pkmncli.advice.worth import LEAST_TRIES, Results, Situation
-from pkmncli.api.data_text import parse_json
+from pkmncli.api.data_text import parse_json, read_given_text
 from pkmncli.errors import ConfigurationError
 
 VERSION = 1
@@ -50,7 +50,7 @@ class EarlierLessons:
             ConfigurationError: it is missing, or is not such a file.
         """
         try:
-            content: Any = parse_json(path.read_text(encoding="utf-8"))
+            content: Any = parse_json(read_given_text(path))
         except OSError as error:
             raise ConfigurationError(f"The lessons {path} can't be read: {error.strerror}") from error
         except ValueError as error:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pkmncli.api.data_text import parse_json, parse_toml
+    from pkmncli.api.data_text import parse_json, parse_toml, read_given, read_given_text
     from pkmncli.api.decisions import (
         MEMORY_HASH_INTERVAL,
         PILOT_ACTS,
@@ -108,6 +108,8 @@ _HOMES = {
     "Price": "language_models",
     "PricedLLMBackend": "language_models",
     "PROVIDED": "registration",
+    "read_given": "data_text",
+    "read_given_text": "data_text",
     "REASON_BYTES": "decisions",
     "Register": "registration",
     "RemarkingAlgorithm": "learning",
@@ -198,6 +200,8 @@ __all__ = [
     "open_tables",
     "parse_json",
     "parse_toml",
+    "read_given",
+    "read_given_text",
     "tell_once",
 ]
 

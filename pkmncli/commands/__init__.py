@@ -1,1 +1,1 @@
-"""The core's commands, one module each, which is imported only when its command runs."""
+"""Commands of the core, one module each; a module is imported only when its command runs."""

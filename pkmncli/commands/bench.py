@@ -1,4 +1,4 @@
-"""`pkmn bench`: measures the speed of the parts on this machine."""
+"""Command `pkmn bench`: measure the speed of the parts on this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pkmncli.training.interrupts import InterruptFlag
 
 
 class Part(StrEnum):
-    """What can be measured."""
+    """Parts whose speed can be measured."""
 
     ENV = "env"
     WORKERS = "workers"
@@ -49,11 +49,12 @@ _MEASURES: dict[Part, Callable[[ResolvedSettings, Registry, Stop], list[Measurem
 
 
 def bench(
-    parts: Annotated[list[Part] | None, typer.Argument(help="What to measure. [default: all]")] = None,
+    parts: Annotated[list[Part] | None, typer.Argument(help="Parts to measure. [default: all]")] = None,
     *,
     env: Annotated[str | None, typer.Option(help="Environment that env and workers measure. [default: pyboy]")] = None,
     rom: Annotated[
-        Path | None, typer.Option(readable=False, help="Cartridge image for it. [default: the bundled game]")
+        Path | None,
+        typer.Option(readable=False, help="Cartridge image of that environment. [default: the bundled game]"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:

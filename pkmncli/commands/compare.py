@@ -1,4 +1,4 @@
-"""`pkmn compare`: what trainings reached, side by side, and how far chance may have decided."""
+"""Command `pkmn compare`: compare what trainings reached, and the part of chance in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="KEY",
-            help="Setting that tells groups apart, such as rl or dqn.gamma. Repeatable. [default: all that differ]",
+            help="Setting that distinguishes groups, such as rl or dqn.gamma. Repeatable. [default: all that differ]",
         ),
     ] = None,
     metric: Annotated[
@@ -34,30 +34,31 @@ def compare(
         typer.Option(
             metavar="NAME",
             help="Metric whose latest value is a run's score. [default: mean reward of the latest evaluation, "
-            "or of the last training episodes where a run has none]",
+            "or of the last training episodes if a run has none]",
         ),
     ] = None,
     last: Annotated[int, typer.Option(min=1, help="Latest values of the metric, whose mean is the score.")] = 1,
     lower_is_better: Annotated[
-        bool, typer.Option("--lower-is-better", help="A smaller score is a better one, as with milestone/starter/step.")
+        bool, typer.Option("--lower-is-better", help="Smaller scores are better, as for milestone/starter/step.")
     ] = False,
     target: Annotated[
-        float | None, typer.Option(help="A score that is good enough: shows the optimality gap, what lacks to it.")
+        float | None,
+        typer.Option(help="A score that is good enough: shows the optimality gap, the mean shortfall to it."),
     ] = None,
     task: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY",
-            help="Setting whose values are tasks that each group has runs of, such as goal. Repeatable.",
+            help="Setting whose values are the tasks of each group, such as goal. Repeatable.",
         ),
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How the result is written.")] = Format.TABLE,
-    plot: Annotated[Path | None, typer.Option(help="Draw it to this file, .svg or .png.")] = None,
+    form: Annotated[Format, typer.Option("--format", help="Format of the result.")] = Format.TABLE,
+    plot: Annotated[Path | None, typer.Option(help="Draw the result to this file, .svg or .png.")] = None,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
-    """Compare what runs reached. Those that differ in nothing but the seed are one group.
+    """Compare what runs reached. Runs that differ only in the seed are one group.
 
-    Works while they train, too.
+    Also works while they train.
     """
     if plot is not None:
         check_plot(plot)

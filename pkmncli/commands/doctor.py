@@ -1,4 +1,4 @@
-"""`pkmn doctor`: says what of the program works here, which language models answer, and where a run got nowhere."""
+"""Command `pkmn doctor`: check this installation and its language models, or show where a run got nowhere."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _SHOWN_REPORTS = 10
 _QUESTION = "Answer with the one word yes."
 _ANSWER_S = 30.0
 _LONGEST_ANSWER_S = 120.0
-"""The time of an answer where one backend alone is asked: a server may have to load the model first."""
+"""Maximum seconds for an answer if only one backend is asked: a server may have to load the model first."""
 
 Line = tuple[bool | None, str, str]
-"""Whether it is well (None where it is only told), what, and what was found."""
+"""Result of a check: True if it passed, None if it is only information; the subject; the finding."""
 
 
 def doctor(
@@ -64,7 +64,7 @@ def doctor(
     save_dir: Annotated[Path | None, typer.Option(help="With --run: folder of the runs. [default: runs]")] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=0, help="With --run: show so many reports, the latest; 0 for all. [default: 10; all as JSON]"),
+        typer.Option(min=0, help="With --run: number of latest reports to show; 0 for all. [default: 10; all as JSON]"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="With --run: print the reports as JSON.")] = False,
 ) -> None:
@@ -75,7 +75,7 @@ def doctor(
     """
     if run is not None:
         if llm is not None or llm_model is not None or set_:
-            raise ConfigurationError("--run goes without --llm, --llm-model and --set")
+            raise ConfigurationError("--run excludes --llm, --llm-model and --set")
         _show_reports(open_run(None if run == "latest" else run, save_dir), limit, as_json=as_json)
         return
     if as_json or save_dir is not None or limit is not None:
@@ -113,7 +113,7 @@ def _show_reports(run: Run, limit: int | None, *, as_json: bool) -> None:
 
 
 def _latest(reports: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
-    """The reports of the latest episodes, in their order; all of them for a limit of 0."""
+    """Return the latest reports in their order; all of them for a limit of 0."""
     if not limit:
         return reports
     latest = sorted(reports, key=lambda one: (one["episode"], one.get("number", 0), one["environment"]))[-limit:]
@@ -147,7 +147,7 @@ def _installation(registry: Registry) -> Iterator[Line]:
 
 
 def _tried(what: str, find: Callable[[], str]) -> Line:
-    """Return an examination's line. Whatever goes wrong in it is what was found; the others are made all the same."""
+    """Return the line of a check. An error is its finding, so that the other checks are still made."""
     try:
         return True, what, find()
     except PkmnError as error:
@@ -194,7 +194,7 @@ def _model(registry: Registry, name: str, model: str | None, sets: list[str], an
 def _asked(
     registry: Registry, name: str, model: str | None, sets: list[str], answer_s: float, remarks: list[str]
 ) -> str:
-    """Return what a model answers to a short question, asked as a training asks."""
+    """Return a model's answer to a short question, asked as in a training."""
     settings = resolve_settings({"llm": name, "llm_model": model}, registry=registry, sets=sets)
     backend = build_backend(settings, registry, remarks.append)
     tokens = settings.train.llm_reply_tokens  # a model that thinks needs some to say a word

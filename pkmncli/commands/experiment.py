@@ -1,4 +1,4 @@
-"""`pkmn experiment`: trains every combination of settings and seed that a file asks for, and compares them."""
+"""Command `pkmn experiment`: train every combination of settings and seed of a file, and compare them."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from pkmncli.standard_streams import output_is_extra
 from pkmncli.training.interrupts import InterruptFlag
 
 KEPT_FILE = "experiment.toml"
-"""The experiment's file, as it was given last."""
+"""Latest copy of the experiment's file."""
 
 
 def experiment(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Experiment file, TOML.")],
     *,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Trainings side by side. [default: the file's, or 1]")
+        int | None, typer.Option(min=1, help="Parallel trainings. [default: the file's, or 1]")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs, and where each stands.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs and their states.")] = False,
     save_dir: Annotated[Path | None, typer.Option(help="Folder for the experiment's folder. [default: runs]")] = None,
 ) -> None:
     """Train every combination of settings and seed that a file asks for, then compare them.
 
-    Given again, it goes on where it stopped. Ctrl-C saves all trainings.
+    Given again, it resumes where it stopped. Ctrl-C saves all trainings.
     """
     plan, registry = read_plan(file), get_registry()
     runs = prepare(plan, save_dir or default_save_dir(), registry)
@@ -67,7 +67,7 @@ def experiment(
 
 
 def _train(runs: Sequence[ExperimentRun], states: dict[str, State], processes: int) -> list[str]:
-    """Trains all that is not finished. Returns the names of those that failed."""
+    """Train all unfinished runs; return the names of those that failed."""
     failed: list[str] = []
     ended = 0
 
@@ -98,7 +98,7 @@ def _train(runs: Sequence[ExperimentRun], states: dict[str, State], processes: i
 
 
 def _left(runs: Sequence[ExperimentRun]) -> str:
-    """Steps that the budgets leave to train, as far as they are of steps."""
+    """Return the steps left of all budgets that count steps."""
     left = [one.steps_left for one in runs]
     steps = sum(one for one in left if one is not None)
     more = "" if None not in left else "and some episodes"
@@ -113,7 +113,7 @@ def _reached(one: ExperimentRun) -> str:
 
 
 def _compare(plan: Plan, runs: Sequence[ExperimentRun], registry: Registry) -> None:
-    """The comparison of what is finished, if that is anything to compare."""
+    """Show the comparison of the finished runs, if there are any."""
     finished = [str(one.run.folder) for one in runs if one.state is State.FINISHED]
     if len(finished) < 2:
         return

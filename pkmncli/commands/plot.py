@@ -1,4 +1,4 @@
-"""`pkmn plot`: draws curves, milestone splits and visited tiles of runs."""
+"""Command `pkmn plot`: draw curves, milestone splits and visited tiles of runs."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ def plot(
         typer.Argument(metavar="RUN", help="Run folders or names, or folders of runs. [default: latest]"),
     ] = None,
     *,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to: a page, .html, or one picture, .png.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Output file: a page, .html, or one picture, .png.")] = Path(
         "plot.html"
     ),
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Metric to draw a curve of. Repeatable. [default: those that tell most]"),
+        typer.Option(
+            metavar="NAME", help="Metric to draw a curve of. Repeatable. [default: the most informative ones]"
+        ),
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY", help="Setting that tells groups apart. Repeatable. [default: all that differ]"),
+        typer.Option(metavar="KEY", help="Setting that distinguishes groups. Repeatable. [default: all that differ]"),
     ] = None,
     save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
 ) -> None:
-    """Draw runs: curves with their spread over seeds, milestone splits, and which tiles were visited.
+    """Draw runs: curves with their spread over seeds, milestone splits, and visited tiles.
 
-    Runs that differ in nothing but the seed are one group. Works while they train, too.
+    Runs that differ only in the seed are one group. Also works while they train.
     """
     check_drawing("--out", out, SUFFIXES)
     registry = get_registry()

@@ -1,9 +1,8 @@
-"""``pkmn plugins``: what is installed, what it brings, what is wrong with it, and what can be set."""
+"""Command ``pkmn plugins``: list, show and check plugins, with their settings and problems."""
 
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -15,10 +14,11 @@ from pkmncli import plugins as plugin_system
 from pkmncli.diagnostics import debug_enabled, one_line
 from pkmncli.errors import EXIT_USAGE, ConfigurationError, PkmnError, PluginError
 from pkmncli.plugins import DISABLE_VARIABLE, SINGULAR, Plugin, Registration, Registry
+from pkmncli.suggestions import did_you_mean
 from pkmncli.version import API_VERSION
 
 NARROW_COLUMNS = 70
-"""Terminals narrower than this get one paragraph for each name instead of a table."""
+"""Columns below which a terminal shows a paragraph for each name instead of a table."""
 
 plugins = typer.Typer(
     name="plugins",
@@ -47,10 +47,10 @@ def list_plugins(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 @plugins.command("show")
 def show_plugin(
-    name: Annotated[str, typer.Argument(help="What a plugin registered, such as dqn; or a plugin's own name.")],
+    name: Annotated[str, typer.Argument(help="Name that a plugin registered, such as dqn; or a plugin's name.")],
     as_json: AsJson = False,
 ) -> None:
-    """Show one name: where it comes from, whether it can be used, and its settings."""
+    """Show one name: its origin, whether it can be used, and its settings."""
     registry = plugin_system.get_registry(strict=False)
     entries = [entry for entry in registry.registrations() if entry.name == name]
     owners = [plugin for plugin in registry.plugins if plugin.name == name] if not entries else []
@@ -72,10 +72,10 @@ def show_plugin(
 @plugins.command("check")
 def check_plugins(
     name: Annotated[
-        str | None, typer.Argument(help="A plugin's own name, or what one registered, such as dqn. [default: all]")
+        str | None, typer.Argument(help="A plugin's name, or a name that it registered, such as dqn. [default: all]")
     ] = None,
 ) -> None:
-    """Try all that plugins bring: what their names stand for, contracts, settings and presets."""
+    """Try everything that plugins bring: targets, contracts, settings and presets."""
     registry = plugin_system.get_registry(strict=False)
     owners = [plugin for plugin in registry.plugins if name in (None, plugin.name)]
     owners = owners or [entry.plugin for entry in registry.registrations() if entry.name == name]
@@ -87,7 +87,7 @@ def check_plugins(
 
 
 def _check(registry: Registry, plugin: Plugin) -> bool:
-    """Says whether a plugin keeps the contracts. One whose extra is not installed breaks none."""
+    """Return True if a plugin keeps the contracts, also if its extra is not installed; report what it breaks."""
     from pkmncli.testing import check_plugin  # noqa: PLC0415 - only for who writes plugins
 
     title = f"plugin '{plugin.name}' of {plugin.label}"
@@ -145,7 +145,7 @@ def _plugin(plugin: Plugin) -> dict[str, Any]:
 
 
 def _details(registry: Registry, entry: Registration) -> dict[str, Any]:
-    """An entry after a trial: whether it can really be imported, and what its settings are."""
+    """Return an entry with its settings model, after trying to import it."""
     details = _entry(registry, entry)
     settings: list[dict[str, str]] = []
     presets: list[dict[str, Any]] = []
@@ -165,7 +165,7 @@ def _details(registry: Registry, entry: Registration) -> dict[str, Any]:
 
 
 def _presets(entry: Registration, model: Any) -> list[dict[str, Any]]:
-    """Each preset with what it sets other than by default."""
+    """Return each preset with the settings that differ from the defaults."""
     from pkmncli.config.presets import read_preset  # noqa: PLC0415 - imports pydantic
 
     found = []
@@ -190,8 +190,7 @@ def _is_contested(registry: Registry, entry: Registration) -> bool:
 
 def _unknown(registry: Registry, name: str) -> str:
     names = {entry.name for entry in registry.registrations()} | {plugin.name for plugin in registry.plugins}
-    near = get_close_matches(name, sorted(names), n=1)
-    return f"no plugin brings '{name}'" + (f"; did you mean '{near[0]}'?" if near else ".") + " See: pkmn plugins"
+    return f"no plugin brings '{name}'{did_you_mean(name, sorted(names), '.', lead='; ')} See: pkmn plugins"
 
 
 def _print_listing(registry: Registry, console: Console) -> None:

@@ -19,7 +19,7 @@ from pkmncli.config.sources import CORE
 from pkmncli.config.train_settings import TrainSettings
 
 _DOT = "__"
-"""Stands for the dot of ``section.key`` in the name of a parameter."""
+"""Replacement for the dot of ``section.key`` in the name of a parameter."""
 
 
 def with_settings_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -63,7 +63,7 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
 
 
 def _kind(annotation: Any) -> Any:
-    """Return the type that Typer reads an option as: settings models check choices and bounds themselves."""
+    """Return the type that Typer reads an option as. Settings models check choices and bounds."""
     if get_origin(annotation) is Annotated:
         return _kind(get_args(annotation)[0])
     if get_origin(annotation) is Literal:

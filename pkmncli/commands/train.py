@@ -1,4 +1,4 @@
-"""`pkmn train`: trains an agent, or goes on with a run."""
+"""Command `pkmn train`: train an agent, or resume a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NAMED_ANEW = ("save_dir", "rom_path", "game_folder")
 @with_settings_options
 def train(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="With --resume: the run to resume; by default the latest.")
+        str | None, typer.Argument(metavar="RUN", help="With --resume: the run to resume; [default: latest]")
     ] = None,
     *,
     resume: Annotated[
@@ -69,14 +69,14 @@ def train(
     registry = get_registry()
     if not resume:
         if run is not None:
-            raise ConfigurationError(f"to go on with a run, write: pkmn train --resume {run}")
+            raise ConfigurationError(f"to resume a run, write: pkmn train --resume {run}")
         settings = resolve_settings(given, registry=registry, config_path=config, sets=set_ or ())
         settings = prepare_settings(settings, registry)
         progress = ConsoleProgress(quiet=settings.train.quiet)
         outcome = TrainingSession(settings, registry, sys.argv, progress).start()
     else:
         if config is not None:
-            raise ConfigurationError("a run that goes on keeps its own settings: leave out --config")
+            raise ConfigurationError("a resumed run keeps its own settings: leave out --config")
         outcome = _resume(run, given, set_ or [], registry)
     _show_results(outcome)
     ended_by = outcome.exit_code or _film(outcome, registry)
@@ -96,9 +96,9 @@ def _resume(which: str | None, options: Mapping[str, Any], sets: list[str], regi
 
 
 def _film(outcome: Outcome, registry: Registry) -> int:
-    """Film the learner alone, where the final evaluation had an episode that reached something; return the exit code.
+    """Film the learner alone if an episode of the final evaluation reached something; return the exit code.
 
-    It comes after what the training found, so that nothing of that is lost with a film that is interrupted or fails.
+    The training's results are shown before, so that they are not lost if filming is interrupted or fails.
     """
     settings = ResolvedSettings.from_run(outcome.run.folder, registry)
     if outcome.evaluation is None or not settings.train.film or not can_film():
@@ -125,7 +125,7 @@ def _alone_lines(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _show_results(outcome: Outcome) -> None:
-    """Say what the training came to."""
+    """Print the results of the training."""
     summary = outcome.summary
     average = summary["final_avg_reward"]
     lines = [
@@ -148,11 +148,11 @@ def _show_results(outcome: Outcome) -> None:
 
 
 def _show_next_steps(outcome: Outcome, registry: Registry) -> None:
-    """Say where the run is, and what can be done with it."""
+    """Print the run's folder, and commands for what can be done with it."""
     summary, run = outcome.summary, outcome.run.folder
     train = ResolvedSettings.from_run(run, registry).train
     if outcome.exit_code:
-        lines = ["", "Interrupted, and saved. Go on with:", f"  pkmn train --resume {quoted(run)}"]
+        lines = ["", "Interrupted, and saved. Resume with:", f"  pkmn train --resume {quoted(run)}"]
     else:
         which = "" if run.parent == default_save_dir().absolute() else f" {quoted(run)}"
         learned = summary["source_shares"]["rl"] + summary["source_shares"]["explore"] > 0
@@ -173,7 +173,7 @@ def _show_next_steps(outcome: Outcome, registry: Registry) -> None:
 
 
 def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:
-    """Tell how far the training has got, and when each milestone was reached: also by an episode that has not ended."""
+    """Return lines on the furthest point and the first step of each milestone, unfinished episodes included."""
     journey = None if summary["journey"] is None else Journey.from_dict(summary["journey"])
     lines = [] if journey is None or not journey.steps else [f"Got furthest: {in_words(journey)}."]
     on_the_way = () if journey is None or journey.ended else journey.milestones

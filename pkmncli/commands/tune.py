@@ -1,4 +1,4 @@
-"""`pkmn tune`: searches settings for the best ones by trials of several seeds, and writes them as a preset."""
+"""Command `pkmn tune`: search settings for the best ones by trials of several seeds, and write them as a preset."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from pkmncli.tuning.study import STUDY_FILE, Study, TrialResult, check_optuna
 from pkmncli.tuning.trial_in_hand import TrialInHand
 
 KEPT_FILE = "tune.toml"
-"""The tuning's file, as it was given last."""
+"""Latest copy of the tuning's file."""
 
 
 def tune(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Tuning file, TOML.")],
     *,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Trainings side by side. [default: the file's, or 1]")
+        int | None, typer.Option(min=1, help="Parallel trainings. [default: the file's, or 1]")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, and how far it is.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the plan and its progress.")] = False,
     save_dir: Annotated[Path | None, typer.Option(help="Folder for the tuning's folder. [default: runs]")] = None,
 ) -> None:
     """Search settings for the best ones: trials of several seeds, and a preset at the end.
 
-    Given again, it goes on where it stopped. Ctrl-C saves all trainings.
+    Given again, it resumes where it stopped. Ctrl-C saves all trainings.
     """
     check_optuna()
     registry, save_dir = get_registry(), (save_dir or default_save_dir()).absolute()
@@ -68,7 +68,7 @@ def tune(
 
 
 def _check_folder(folder: Path) -> None:
-    """Raises RunError where something else than a tuning has the folder."""
+    """Raise RunError if the folder holds something other than a tuning."""
     if not folder.exists() or (folder / STUDY_FILE).exists():
         return
     if not folder.is_dir():
@@ -80,15 +80,15 @@ def _check_folder(folder: Path) -> None:
 
 @contextmanager
 def _opened(folder: Path, plan: TuningPlan, processes: int) -> Iterator[Study]:
-    """The study in the folder, which only one tuning at a time may have."""
+    """Yield the study in the folder, locked for this tuning."""
     if (holder := Run(folder).in_use_by()) is not None:
-        raise RunError(f"the tuning in {folder} is going on already, in process {holder}: wait, or stop that")
+        raise RunError(f"the tuning in {folder} is already running, in process {holder}: wait, or stop that")
     with Run(folder).locked():
         yield Study(folder, plan, processes)
 
 
 def _announce(plan: TuningPlan, study: Study | None, save_dir: Path, registry: Registry, processes: int) -> None:
-    """Say what will be done, where, and what it takes."""
+    """Print the plan, its folder, and the expected time and disk space."""
     ended = [] if study is None else study.results()
     left = max(plan.trials - len(ended), 0)
     folder = save_dir / plan.name
@@ -137,12 +137,12 @@ def _ended(hand: TrialInHand, plan: TuningPlan) -> str:
 
 
 def _conclude(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry) -> None:
-    """The best trial, what decided, and the preset."""
+    """Print the best trial and the importance of settings; write the preset."""
     results, best = study.results(), study.best()
     counts = {state: sum(one.state == state for one in results) for state in ("complete", "pruned", "failed")}
     typer.echo(f"\n{', '.join(f'{count} {state}' for state, count in counts.items())}.")
     if best is None:
-        say("No trial came to its end, so there is no best one.")
+        say("No trial was completed, so there is no best one.")
         raise typer.Exit(EXIT_UNEXPECTED)
     typer.echo(f"{table(results, plan)}\n\n{told(best, plan)}")
     typer.echo(importance_told(study.importances(), counts["complete"], study.telling))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, default_save_dir, is_folder, list_runs, open_run
+from pkmncli.suggestions import did_you_mean
 from pkmncli.training.assembly import open_store
 from pkmncli.training.evaluation.evaluation import EVALUATIONS
 
@@ -246,6 +246,5 @@ def no_such_metric(compared: ComparedRun, registry: Registry, metric: str) -> st
         names = sorted({row["name"] for row in store.read("metrics")})
     finally:
         store.close()
-    near = get_close_matches(metric, names, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(names) or 'none'}"
+    hint = did_you_mean(metric, names, f"it has {', '.join(names) or 'none'}")
     return f"run {compared.run.name} has no metric '{metric}': {hint}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any
 
 from pkmncli.comparison.compared_runs import ComparedRun
 from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
+from pkmncli.suggestions import did_you_mean
 
 NOT_THE_METHOD = frozenset(
     {
@@ -89,8 +89,7 @@ def _check_setting(name: str, runs: Sequence[ComparedRun]) -> None:
     known = sorted({known for run in runs for known in run.settings})
     # A setting without a value in any run is in no file; grouping by it would have no effect.
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else "see config.toml in a run's folder"
+        hint = did_you_mean(name, known, "see config.toml in a run's folder")
         raise ConfigurationError(f"no run has the setting '{name}': {hint}")
 
 

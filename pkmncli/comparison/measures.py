@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Scores = Sequence[NDArray[np.float64]]
-"""One array (runs of the task,) per task."""
+"""Scores of a group: an array (runs of the task,) for each task."""
 
 DRAWS = 50_000
 """Number of bootstrap samples for an interval, as in rliable."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from statistics import fmean
 from typing import Any
 
@@ -13,6 +12,7 @@ from pkmncli.comparison.compared_runs import LEAST_POINTS, ComparedRun, Curve, r
 from pkmncli.comparison.grouping import group_runs
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import Registry
+from pkmncli.suggestions import did_you_mean
 from pkmncli.training.assembly import open_store
 from pkmncli.training.display.verdict import PLAYERS
 from pkmncli.training.recording.journey import Journey
@@ -197,6 +197,5 @@ def _no_metric(metric: str, runs: Sequence[ComparedRun], registry: Registry) -> 
             names |= {row["name"] for row in store.read("metrics")}
         finally:
             store.close()
-    near = get_close_matches(metric, sorted(names), n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(names)) or 'none'}"
+    hint = did_you_mean(metric, sorted(names), f"there are {', '.join(sorted(names)) or 'none'}")
     return f"no run has two values of the metric '{metric}': {hint}"

@@ -1,6 +1,6 @@
-"""Settings: the core's model, where values come from, and how they are checked, written and read back.
+"""Settings: the core's model, the sources of values, checks, and the run's file.
 
-Importing this package imports pydantic, so only commands that need settings import it.
+Importing this package imports pydantic, so only commands that use settings import it.
 """
 
 from pkmncli.config.resolved import ResolvedSettings, resolve_settings

@@ -1,4 +1,4 @@
-"""Sections of the core's own, beside the settings at the top of a file: large parts that few trainings change."""
+"""Sections of the core, for groups of settings that few trainings change."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ CORE_SECTIONS: dict[str, type[BaseModel]] = {
     HAND_OVER: HandOverSettings,
     STARTS: StartsSettings,
 }
-"""Each section with its model."""
+"""Settings model of each section."""

@@ -1,4 +1,4 @@
-"""Settings of the curriculum: its stages, what it takes to leave one, and where episodes begin."""
+"""Settings of the curriculum: its stages, and the conditions for leaving them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ ADAPTIVE: Literal["adaptive"] = "adaptive"
 
 
 class Stage(BaseModel):
-    """One stage. The keys are those of the documents."""
+    """A stage. Its keys are part of the documented API."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
-    reward_threshold: float = Field(description="mean reward of the measured episodes that it takes to leave the stage")
+    reward_threshold: float = Field(
+        description="mean reward of the measured episodes that is needed to leave the stage"
+    )
     llm_confidence: float = Field(
         ge=0,
         le=1,
@@ -26,7 +28,7 @@ class Stage(BaseModel):
     min_episodes: int | None = Field(default=None, ge=1, description="episodes that the stage lasts at least")
     strategy_preference: Literal["llm_heavy", "balanced", "rule_heavy", "adaptive"] = Field(
         default=ADAPTIVE,
-        description="strategy that the stage begins with, where that gives the language model no more to say",
+        description="strategy that the stage begins with, unless it would give the language model a larger share",
     )
 
     @field_validator("strategy_preference", mode="before")
@@ -36,7 +38,7 @@ class Stage(BaseModel):
 
     @property
     def preferred(self) -> StrategyType | None:
-        """The strategy to begin with; None for that in use."""
+        """Strategy to begin with; None to keep the current one."""
         return None if self.strategy_preference == ADAPTIVE else StrategyType(self.strategy_preference)
 
 
@@ -46,11 +48,11 @@ DEFAULT_STAGES = (
     Stage(reward_threshold=200, llm_confidence=0.5, strategy_preference="rule_heavy"),
     Stage(reward_threshold=500, llm_confidence=0.3, strategy_preference="adaptive"),
 )
-"""Those of the documents."""
+"""Documented default stages."""
 
 
 class CurriculumSettings(BaseModel):
-    """What a user may set under ``[curriculum]``."""
+    """Settings under ``[curriculum]``."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
@@ -61,11 +63,11 @@ class CurriculumSettings(BaseModel):
     stages: tuple[Stage, ...] = Field(
         default=DEFAULT_STAGES,
         min_length=1,
-        description="tables of reward_threshold, llm_confidence, and perhaps min_episodes and strategy_preference",
+        description="tables of reward_threshold, llm_confidence, and optionally min_episodes and strategy_preference",
     )
     measure: Literal["greedy", "training"] = Field(
         default="greedy",
-        description="what is measured: episodes of their own that the learner plays alone, or those of the training",
+        description="measured episodes: separate ones that the learner plays alone, or those of the training",
     )
     measure_interval: int = Field(
         default=10,
@@ -76,29 +78,31 @@ class CurriculumSettings(BaseModel):
     measure_starts: int = Field(
         default=5,
         ge=1,
-        description="greedy episodes that are played each time, from starts of seeds that the training does not have",
+        description="greedy episodes of each measurement, from start states that training does not use",
         json_schema_extra={"unit": "episodes"},
     )
     measure_idle_steps: int = Field(
         default=300,
         ge=1,
-        description="steps without reward after which a greedy episode is broken off: it got nowhere",
+        description="steps without reward after which a greedy episode is stopped",
         json_schema_extra={"unit": "steps"},
     )
-    window_episodes: int = Field(default=10, ge=2, le=1_000, description="latest measured episodes that count")
+    window_episodes: int = Field(
+        default=10, ge=2, le=1_000, description="number of latest measured episodes that count"
+    )
     min_episodes: int = Field(default=10, ge=1, description="episodes of the training that a stage lasts at least")
     max_deviation: float = Field(
         default=0.2,
         ge=0,
-        description="standard deviation of the measured rewards at most, as a share of their mean",
+        description="maximum standard deviation of the measured rewards, as a share of their mean",
     )
     advancement_patience: int | None = Field(
         default=20,
         ge=1,
-        description="measured episodes without advancing after which trust sinks to the next stage's anyway",
+        description="measured episodes without advancing after which trust falls to the next stage's anyway",
     )
     confidence_decay_rate: float = Field(
-        default=0.0, ge=0, le=1, description="share by which trust sinks with each episode, down to the next stage's"
+        default=0.0, ge=0, le=1, description="share by which trust falls with each episode, down to the next stage's"
     )
 
     @model_validator(mode="after")

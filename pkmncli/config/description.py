@@ -1,4 +1,4 @@
-"""Says what a settings model holds: each setting's type, default, bounds and meaning, for listings and the guide."""
+"""Description of a settings model: type, default, bounds and meaning of each setting, for listings and the guide."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNITS = {"_s": "seconds", "_ms": "milliseconds", "_gb": "GB", "_mb": "MB"}
 
 
 class SettingDescription(NamedTuple):
-    """A setting in words."""
+    """Description of a setting."""
 
     name: str
     default: str
@@ -29,9 +29,9 @@ class SettingDescription(NamedTuple):
 
 
 def describe_settings(model: type[BaseModel]) -> list[SettingDescription]:
-    """Every setting of a model that users can set there, in its order.
+    """Return the description of each setting of a model that users can set, in its order.
 
-    A unit is what ``Field(json_schema_extra={"unit": ...})`` says, or what the name's last word stands for.
+    The unit comes from ``Field(json_schema_extra={"unit": ...})``, or from the name's ending.
     """
     return [
         SettingDescription(name, _default(field), _allowed(field), _unit(name, field), field.description or "")
@@ -41,16 +41,16 @@ def describe_settings(model: type[BaseModel]) -> list[SettingDescription]:
 
 
 def is_provided(field: FieldInfo) -> bool:
-    """Whether the trainer fills a setting in, so that users set it among the trainer's own."""
+    """Return True if the trainer fills a setting in from its own settings."""
     extra = field.json_schema_extra
     return isinstance(extra, dict) and all(extra.get(key) == value for key, value in PROVIDED.items())
 
 
 def named_parts(settings: BaseModel) -> list[tuple[str, str, str]]:
-    """Each plugin that a plugin's own settings choose: the setting, the kind and the name.
+    """Return each plugin that a plugin's settings choose: the setting, the kind and the name.
 
-    A field says so by what :data:`pkmncli.api.NAMES_ENCODER` marks it with. One that has its default names a part that
-    comes with the plugin itself, and is none of these.
+    Such a field is marked with :data:`pkmncli.api.NAMES_ENCODER`. Its default names a part of the plugin itself, and is
+    left out.
     """
     found = []
     for name, field in type(settings).model_fields.items():

@@ -1,4 +1,4 @@
-"""Which backend is meant where a user names only a language model: the one that says that it serves such names."""
+"""Choice of the backend for a language model that is given without one: the backend that serves such names."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from pkmncli.plugins import Registry
 
 
 def backend_serving(model: Given, registry: Registry) -> Given:
-    """The setting ``llm`` for a given ``llm_model``.
+    """Return the setting ``llm`` for a given ``llm_model``.
 
-    A backend's settings name in ``serves`` the beginnings of the models' names that it is asked for; the longest that
-    fits decides.
+    A backend's settings list in ``serves`` the prefixes of its models' names; the longest match decides.
 
     Args:
         model: the setting ``llm_model`` as it was given.
         registry: the plugins.
 
     Raises:
-        ConfigurationError: none fits, or those of two backends do; says what to do.
+        ConfigurationError: no backend matches, or two do.
     """
     name = str(model.value)
     longest, found = 0, set[str]()

@@ -1,4 +1,4 @@
-"""How ``pkmn train`` offers a setting as an option: its heading, help text and names."""
+"""Options of ``pkmn train``: the heading, help text and names that a setting has there."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def option_of(field: FieldInfo) -> Option | None:
 
 
 def option_name(name: str, field: FieldInfo | None) -> str:
-    """Return how the option of a field is named in messages, such as ``--rom`` for ``rom_path``."""
+    """Return the name of a field's option in messages, such as ``--rom`` for ``rom_path``."""
     option = None if field is None else option_of(field)
     return option.names[0] if option is not None and option.names else f"--{name.replace('_', '-')}"
 

@@ -1,13 +1,11 @@
 """Presets: settings under a name, which a plugin ships for its learner or a user keeps in a file.
 
-A preset is a settings file with a ``description``. What it sets gives way to all that a user gives otherwise.
+A preset is a settings file with a ``description``. All values that a user gives elsewhere override it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +17,25 @@ from pkmncli.config.sources import CORE, DEFAULT, Given, from_file
 from pkmncli.config.validation import validate
 from pkmncli.errors import ConfigurationError, PluginError
 from pkmncli.plugins import PRESET_KIND, PRESET_SUFFIX, Registration, Registry
+from pkmncli.suggestions import did_you_mean
 
 DESCRIPTION = "description"
-"""The key with the line that says what a preset is for."""
+"""Key of the line that says what a preset is for."""
 
 NOT_IN_A_PRESET = ("preset", "seed", "save_dir", "run_name")
-"""Settings that are of one training, or would lead from preset to preset."""
+"""Settings that belong to a single training, or would name another preset."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A preset as its file has it."""
+    """Content of a preset's file."""
 
     name: str
     description: str
     given: tuple[Given, ...]
 
     def changes(self, section: str, model: type[BaseModel]) -> dict[str, tuple[Any, Any]]:
-        """The settings of a section that it sets other than by default: by key the value, and the default.
+        """Return the settings of a section that differ from the default: by key, the value and the default.
 
         Raises:
             ConfigurationError: a value is wrong.
@@ -48,19 +47,19 @@ class Preset:
 
 
 def is_path(chosen: str) -> bool:
-    """Whether a preset is named by its file rather than by its name."""
+    """Return True if a preset is chosen by its file, not by its name."""
     return chosen.endswith(PRESET_SUFFIX) or "/" in chosen or "\\" in chosen
 
 
 def read_preset(path: Path, name: str = "") -> Preset:
-    """Reads a preset's file.
+    """Read a preset's file.
 
     Args:
         path: TOML.
-        name: what a plugin's preset is called, which then is where its values come from; otherwise the file is.
+        name: the name of a plugin's preset, which is then the origin of its values; otherwise the file is.
 
     Raises:
-        ConfigurationError: it is missing, has no description, or what it sets is of no preset.
+        ConfigurationError: it is missing, has no description, or sets what a preset cannot set.
     """
     if path.is_dir() or not path.exists():
         raise ConfigurationError(f"there is no preset file {path}")
@@ -78,7 +77,7 @@ def read_preset(path: Path, name: str = "") -> Preset:
 
 
 def presets_of(entry: Registration) -> list[Preset]:
-    """The presets that a plugin ships for what it registered.
+    """Return the presets that a plugin ships for an entry.
 
     Raises:
         ConfigurationError: a file is wrong.
@@ -88,7 +87,7 @@ def presets_of(entry: Registration) -> list[Preset]:
 
 
 def check_presets(entry: Registration) -> list[str]:
-    """Holds a plugin's presets against its settings. Returns what is wrong, a line each, with file and line."""
+    """Check a plugin's presets against its settings. Return a line for each problem, with file and line number."""
     problems = []
     try:
         files, model = entry.preset_files(), entry.load_config()
@@ -116,7 +115,7 @@ def check_presets(entry: Registration) -> list[str]:
 
 
 def chosen_preset(choice: Given, learner: Given, registry: Registry) -> Preset:
-    """The preset that a training begins from.
+    """Return the preset that a training begins from.
 
     Args:
         choice: the setting ``preset`` as it was given: a name, or a file.
@@ -124,7 +123,7 @@ def chosen_preset(choice: Given, learner: Given, registry: Registry) -> Preset:
         registry: the plugins.
 
     Raises:
-        ConfigurationError: there is no such preset, or it is one of another learner.
+        ConfigurationError: there is no such preset, or it belongs to another learner.
     """
     name = str(choice.value).strip("\"'") if choice.is_text else choice.value
     if not isinstance(name, str) or not name:
@@ -164,16 +163,12 @@ def _named(name: str, choice: Given, learner: Given, registry: Registry) -> Pres
     has = f"{learner.value} has {', '.join(files)}"
     if others:
         raise ConfigurationError(f"{said} is one of {' and '.join(others)}, and the learner is {learner.value}: {has}")
-    raise ConfigurationError(f"{said}: there is no such preset; {_nearest(name, list(files))}{has}")
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean '{near[0]}'? " if near else ""
+    hint = did_you_mean(name, files)
+    raise ConfigurationError(f"{said}: there is no such preset; {hint}{' ' * bool(hint)}{has}")
 
 
 def _files(learner: str, registry: Registry) -> dict[str, Path]:
-    """The presets of a learner; none for one that there is not, which is told elsewhere."""
+    """Return the presets of a learner; none for an unknown learner, which is reported elsewhere."""
     if learner not in registry.names(PRESET_KIND):
         return {}
     return registry.get(PRESET_KIND, learner).preset_files()

@@ -1,4 +1,4 @@
-"""Settings put together from all their sources, with the origin of every value."""
+"""Settings merged from all sources, with the origin of every value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +31,24 @@ from pkmncli.config.starts_settings import StartsSettings
 from pkmncli.config.train_settings import TrainSettings
 from pkmncli.config.validation import settable_fields, validate
 from pkmncli.errors import ConfigurationError, PluginError, RunError
-from pkmncli.plugins import Registry
+from pkmncli.plugins import Registration, Registry
+from pkmncli.suggestions import did_you_mean
 
 MOST_NAMED = 6
-"""Settings that a remark names; the others are counted."""
+"""Maximum number of settings that a remark names; the others are counted."""
 
 _GivenBySection = dict[str, dict[str, Given]]
 
 
 class ResolvedSettings:
-    """The core's settings, those of plugins on demand, and where each value came from."""
+    """The core's settings, those of plugins on demand, and the origin of each value."""
 
     def __init__(self, given: _GivenBySection, registry: Registry) -> None:
         self._given = given
         self._registry = registry
         self._plugins: dict[str, BaseModel] = {}
         self.run_file: RunFile | None = None
-        """Of the run whose settings these are, as it was read."""
+        """File of the run that the settings were read from; None for others."""
         self.train = validate(TrainSettings, CORE, given.get(CORE, {}), self._sections_with)
         self._core_sections: dict[str, BaseModel] = {
             name: validate(model, name, given.get(name, {})) for name, model in CORE_SECTIONS.items()
@@ -56,7 +56,7 @@ class ResolvedSettings:
 
     @classmethod
     def from_run(cls, folder: Path, registry: Registry) -> ResolvedSettings:
-        """The settings that a run was started with, origins included, from the ``config.toml`` in its folder.
+        """Return the settings that a run was started with, origins included, from its ``config.toml``.
 
         Raises:
             RunError: the file is missing or damaged.
@@ -73,27 +73,27 @@ class ResolvedSettings:
 
     @property
     def curriculum(self) -> CurriculumSettings:
-        """The settings of the curriculum."""
+        """Settings of the curriculum."""
         found = self._core_sections[CURRICULUM]
         assert isinstance(found, CurriculumSettings)
         return found
 
     @property
     def hand_over(self) -> HandOverSettings:
-        """The settings of how the learner takes over."""
+        """Settings of the hand-over to the learner."""
         found = self._core_sections[HAND_OVER]
         assert isinstance(found, HandOverSettings)
         return found
 
     @property
     def starts(self) -> StartsSettings:
-        """The settings of where episodes begin."""
+        """Settings of the start states."""
         found = self._core_sections[STARTS]
         assert isinstance(found, StartsSettings)
         return found
 
     def plugin(self, name: str) -> BaseModel:
-        """The settings of a plugin, by the name that it registered: an instance of the plugin's own model.
+        """Return the settings of a plugin, by a registered name: an instance of the plugin's model.
 
         Raises:
             ConfigurationError: no plugin has settings under the name, or a value is wrong.
@@ -108,12 +108,20 @@ class ResolvedSettings:
         return self._plugins[entry.name]
 
     def plugin_values(self, name: str) -> dict[str, Any]:
-        """A plugin's settings as plain data, without those that the training fills in."""
+        """Return a plugin's settings as plain data, without those that the training fills in."""
         return _settable(self.plugin(name))
+
+    def for_part(self, registration: Registration) -> BaseModel | None:
+        """Return the settings of a registered part; None if it has none. Raises as :meth:`plugin`."""
+        return None if registration.config is None else self.plugin(registration.name)
+
+    def values_for_part(self, registration: Registration) -> dict[str, Any]:
+        """Return the settings of a registered part as plain data; empty if it has none. Raises as :meth:`plugin`."""
+        return {} if registration.config is None else self.plugin_values(registration.name)
 
     @property
     def origins(self) -> dict[str, str]:
-        """Where each value came from, by ``key`` or ``section.key``."""
+        """Origin of each value, by ``key`` or ``section.key``."""
         return {
             f"{section}.{key}" if section else key: self._origin(section, key)
             for section, values in self.values().items()
@@ -121,16 +129,16 @@ class ResolvedSettings:
         }
 
     def values(self) -> dict[str, dict[str, Any]]:
-        """Every value as plain data, by section and key: the core's section is ``""``, then plugins in use."""
+        """Return every value as plain data, by section and key: the core's section ``""``, then plugins in use."""
         self._load_plugins_in_use()
         models = {CORE: self.train, **self._core_sections, **dict(sorted(self._plugins.items()))}
         return {section: _settable(model) for section, model in models.items()}
 
     def to_toml(self, folder: Path | None = None) -> str:
-        """The text of ``config.toml``: every value in use, with a comment that says where it came from.
+        """Return the text of ``config.toml``: every value in use, with a comment on its origin.
 
         Args:
-            folder: the run's; what lies in its ``starts/`` is named from there.
+            folder: the run's; files in its ``starts/`` get relative paths.
         """
         values = self.values()
         if folder is not None:
@@ -145,13 +153,13 @@ class ResolvedSettings:
         sets: Iterable[str] = (),
         origin: str | None = None,
     ) -> ResolvedSettings:
-        """These settings with some values replaced, as when a run is resumed with a larger budget.
+        """Return these settings with some values replaced, as when a run resumes with a larger budget.
 
         Args:
             cli: options that were given, as for :func:`resolve_settings`.
             may_change: keys (or ``section.key``) that may differ from the run's own.
             sets: ``--set`` options.
-            origin: where the new values come from, if not from options.
+            origin: origin of the new values, if not options.
 
         Raises:
             ConfigurationError: an option would change anything else.
@@ -171,17 +179,17 @@ class ResolvedSettings:
                 old = old_values.get(section, {}).get(key)
                 if value != old and name not in may_change:
                     raise ConfigurationError(
-                        f"setting '{name}' ({new._origin(section, key)}) cannot change in a run that goes on: it has "
+                        f"setting '{name}' ({new._origin(section, key)}) cannot change when a run is resumed: it has "
                         f"{name} = {old}; start a new run, or change only {', '.join(sorted(may_change))}"
                     )
         return new
 
     def check_all(self) -> None:
-        """Validates every section that a user wrote, also of plugins not in use, and every plugin that a user chose.
+        """Validate every section that a user wrote, also of plugins not in use, and every plugin that a user chose.
 
         Raises:
             ConfigurationError: a value is wrong.
-            PluginError: a plugin is unknown; with where it was chosen.
+            PluginError: a plugin is unknown; with the origin of the choice.
         """
         for section in self._given:
             if section and section not in CORE_SECTIONS:
@@ -200,7 +208,7 @@ class ResolvedSettings:
                     raise PluginError(f"setting '{setting}' ({self._origin(section, key)}): {error}") from None
 
     def remarks(self) -> list[str]:
-        """What whoever goes on with the run should know of its file: that it was edited, and what it does not name."""
+        """Return remarks on the run's file for resuming: that it was edited, and settings that it does not name."""
         if self.run_file is None:
             return []
         file, remarks = self.run_file, []
@@ -221,7 +229,7 @@ class ResolvedSettings:
 
     @property
     def sections_in_use(self) -> list[str]:
-        """The sections that a training with these settings reads: the core's, and those of plugins that it has."""
+        """Sections that a training with these settings reads: the core's, and those of its plugins."""
         known = set(self._registry.settings_sections())
         chosen = [name for _, _, name in self.train.plugins_in_use() if name in known]
         parts = [part for name in chosen for _, _, part in named_parts(self.plugin(name)) if part in known]
@@ -233,7 +241,7 @@ class ResolvedSettings:
                 self.plugin(section)
 
     def _sections_with(self, key: str) -> list[str]:
-        """The sections whose plugin has a setting of this name."""
+        """Return the sections that have a setting of this name."""
         found = [section for section, model in CORE_SECTIONS.items() if key in model.model_fields]
         for section in self._registry.settings_sections():
             with contextlib.suppress(PluginError):
@@ -255,11 +263,11 @@ def resolve_settings(
     sets: Iterable[str] = (),
     environ: Mapping[str, str] = os.environ,
 ) -> ResolvedSettings:
-    """Puts settings together: options, then ``--set``, the environment, the file, a preset, and defaults for the rest.
+    """Merge settings: options, then ``--set``, the environment, the file, a preset, and defaults for the rest.
 
     Args:
         cli: options by their setting's name; None stands for an option that was not given.
-        registry: the plugins, whose settings stand in sections of their own.
+        registry: the plugins; each has a section of settings.
         config_path: a TOML or JSON file.
         sets: ``--set`` options, as ``section.key=value``.
         environ: the environment variables.
@@ -287,7 +295,7 @@ def resolve_settings(
 
 
 def _from_preset(found: Iterable[Given], registry: Registry) -> Iterable[Given]:
-    """What the preset sets that was chosen in any of the sources, if one was."""
+    """Return the values of the preset that the other sources choose; none without a choice."""
     core = {entry.key: entry for entry in found if entry.section == CORE}
     if "preset" not in core:
         return ()
@@ -307,7 +315,7 @@ def _by_section(found: Iterable[Given]) -> _GivenBySection:
 
 
 def _section_name(registry: Registry, entry: Given) -> str:
-    """The name that a section's plugin registered, which may be written with underscores for hyphens."""
+    """Return the registered name of a section, which may be given with underscores for hyphens."""
     if entry.section == CORE or entry.section in CORE_SECTIONS:
         return entry.section
     sections = sorted([*CORE_SECTIONS, *registry.settings_sections()])
@@ -316,8 +324,7 @@ def _section_name(registry: Registry, entry: Given) -> str:
         return name
     if entry.section in TrainSettings.model_fields:
         raise ConfigurationError(f"setting '{entry.section}' ({entry.origin}) is one value, not a table")
-    near = get_close_matches(name, sections, n=1)
-    hint = f"did you mean [{near[0]}]?" if near else f"known: {', '.join(sections) or 'none'}"
+    hint = did_you_mean(name, sections, f"known: {', '.join(sections) or 'none'}", shown="[{}]")
     raise ConfigurationError(f"no plugin has settings under [{entry.section}] ({entry.origin}): {hint}")
 
 

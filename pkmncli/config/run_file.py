@@ -1,4 +1,4 @@
-"""The ``config.toml`` of a run: written with the origin of every value, and read back to the same settings."""
+"""File ``config.toml`` of a run: every value with its origin, readable as the same settings."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from pkmncli.errors import RunError
 CONFIG_FILE = "config.toml"
 STARTS_FOLDER = "starts"
 OWN_STARTS = ("init_state", "cartridge")
-"""Settings of the core whose file a run keeps a copy of, called by its hash: they go with the folder."""
+"""Settings of the core whose file is copied into the run, named by its hash."""
 
 _GOAL = "goal"
 
 _LEARNER = "rl"
 _CURRICULUM = "curriculum"
-"""A setting and a section that every version wrote, at the beginning and after all of the core's."""
+"""A setting and a section that every version wrote: at the beginning, and after all of the core's."""
 
 _COPY = re.compile(r"[0-9a-f]{16}\.(state|sav)")
 
 
 def toml_text(values: Mapping[str, Mapping[str, Any]], origin: Callable[[str, str], str]) -> str:
-    """TOML with a comment on each line that says where the value came from; unset ones stand as comments.
+    """Return TOML with the origin of each value as a comment; unset values are comments.
 
     Args:
         values: plain values by section and key.
-        origin: where the value of a section's key came from.
+        origin: returns the origin of the value of a section's key.
     """
     document = tomlkit.document()
     document.add(tomlkit.comment(HEAD))
@@ -61,19 +61,19 @@ def toml_text(values: Mapping[str, Mapping[str, Any]], origin: Callable[[str, st
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """What a ``config.toml`` holds. ``given`` are its values, with the origins that its comments name."""
+    """Content of a ``config.toml``. ``given`` are its values, with the origins in its comments."""
 
     path: Path
     given: tuple[Given, ...]
     sections: frozenset[str]
     whole: bool
-    """Whether its last line says that nothing is missing. A file of an earlier version has none."""
+    """True if its last line confirms that nothing is missing. Files of earlier versions have no such line."""
     edited: bool
-    """Whether it was changed since it was written."""
+    """True if it was edited after it was written."""
 
 
 def read_run_file(folder: Path) -> RunFile:
-    """The settings of a run.
+    """Return the content of a run's file.
 
     Raises:
         RunError: the file is missing, unreadable, damaged or not whole.
@@ -121,7 +121,7 @@ def _check_whole(path: Path, text: str, core: set[str], names: set[str]) -> None
 
 
 def with_own_starts(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Values of the core with the run's copies as a run file names them, from its folder: so that it can be moved."""
+    """Return the core's values with paths of the run's copies relative to its folder, so that it can be moved."""
     found = dict(values)
     for key in OWN_STARTS:
         path = values.get(key)
@@ -131,7 +131,7 @@ def with_own_starts(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _in_run(given: Given, folder: Path) -> Given:
-    """A value with the path of a copy of the run's own, wherever the run was when it was written."""
+    """Return a value with the present path of the run's copy, wherever the run was when it was written."""
     if given.section == CORE and given.key in OWN_STARTS and isinstance(given.value, str):
         path = Path(given.value)
         if path.parent.name == STARTS_FOLDER and _COPY.fullmatch(path.name):
@@ -140,7 +140,7 @@ def _in_run(given: Given, folder: Path) -> Given:
 
 
 def plain(value: Any) -> Any:
-    """A setting's value as TOML can hold it."""
+    """Return a setting's value in a form that TOML can hold."""
     if isinstance(value, Enum):
         return plain(value.value)
     if isinstance(value, Path):
@@ -155,7 +155,7 @@ def plain(value: Any) -> Any:
 
 
 def toml_item(value: Any) -> Item:
-    """A TOML item on one line, so that its comment has a place."""
+    """Return a TOML item on one line, with room for a comment."""
     if isinstance(value, Mapping):
         table = tomlkit.inline_table()
         for key, inner in value.items():

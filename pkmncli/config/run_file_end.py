@@ -1,7 +1,6 @@
-"""The last line of a ``config.toml``, by which a file that was cut off is told from a whole one, and an edit is seen.
+"""The last line of a ``config.toml``, which shows whether the file was cut off or edited.
 
-A file in which something is missing would be read as one in which something was left out: defaults would stand in for
-what the run was begun with.
+Without it, defaults would replace the values that a truncated file has lost.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ _HINT = "values may be edited, no line may be missing; checksum of what was writ
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How many settings a file was written with, set or not, and the checksum of its text."""
+    """Number of settings that a file was written with, unset ones included, and the checksum of its text."""
 
     settings: int
     checksum: str
 
     @property
     def line(self) -> str:
-        """The line that says it, as a comment."""
+        """Return the last line, a comment."""
         return f"# End of {self.settings} settings: {_HINT}: {self.checksum}"
 
 
 def with_end(text: str) -> str:
-    """The text of a file of settings with its last line."""
+    """Return the text of a settings file with its last line added."""
     text = text.rstrip() + "\n\n"
     return f"{text}{End(count_settings(text), _checksum(text)).line}\n"
 
 
 def find_end(text: str) -> End | None:
-    """What the last line of a file says; None where it has none."""
+    """Return the content of a file's last line; None without one."""
     for line in reversed(text.splitlines()):
         if found := _END.fullmatch(line.strip()):
             return End(int(found[1]), found[2])
@@ -45,17 +44,17 @@ def find_end(text: str) -> End | None:
 
 
 def count_settings(text: str) -> int:
-    """How many settings a text holds, those included that it says are not set."""
+    """Return the number of settings in a text, unset ones included."""
     return sum(bool(_UNSET.fullmatch(line) or _is_setting(line)) for line in map(str.strip, text.splitlines()))
 
 
 def is_cut_off(text: str) -> bool:
-    """Whether a file of settings was written by a training, and has lost its end."""
+    """Return True if a settings file was written by a training and has lost its end."""
     return HEAD in text and find_end(text) is None
 
 
 def is_as_written(text: str, end: End) -> bool:
-    """Whether nothing in a text but line endings has changed since it was written."""
+    """Return True if only line endings of a text have changed since it was written."""
     return _checksum(text) == end.checksum
 
 

@@ -1,4 +1,4 @@
-"""Types of the core's settings: how a given value is read and checked."""
+"""Types of the core's settings, with the conversion and check of given values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAVIEST_REWARD = 1e9
 
 
 def price_of_text(text: str) -> tuple[str, float, float]:
-    """Return model-name prefix and the two prices of ``NAME=PROMPT/REPLY``, in US dollars a million tokens.
+    """Return the model's name prefix and the two prices of ``NAME=PROMPT/REPLY``, in US dollars a million tokens.
 
     Raises:
         ValueError: the text is no price.

@@ -1,4 +1,4 @@
-"""Reads settings where users write them: the command line, the environment and configuration files."""
+"""Sources of settings: the command line, the environment and configuration files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api.data_text import parse_json, parse_toml
+from pkmncli.api.data_text import parse_json, parse_toml, read_given_text
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.option import option_name
 from pkmncli.config.run_file_end import is_cut_off
@@ -20,26 +20,26 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import DISABLE_VARIABLE, STRICT_VARIABLE
 
 CORE = ""
-"""The section of the core's own settings, which stand at the top of a file."""
+"""Section of the core's settings, at the top of a file."""
 
 DEFAULT = "default"
-"""Where a value comes from that nobody gave."""
+"""Origin of a value that was not given."""
 
 PREFIX = "PKMN_"
 NO_SETTINGS = frozenset({DEBUG_VARIABLE, DISABLE_VARIABLE, STRICT_VARIABLE})
-"""Variables that begin like settings and are none. Those that begin with PKMN_TEST_ are left to test suites."""
+"""Variables with the prefix that are no settings. Those with PKMN_TEST_ are reserved for test suites."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value that a user gave, and where."""
+    """Value that a user gave, with its origin."""
 
     section: str
     key: str
     value: Any
     origin: str
     is_text: bool = False
-    """Whether the value is text that still has to be read as what the setting holds."""
+    """True if the value is text that still has to be parsed."""
 
 
 def from_command_line(values: Mapping[str, Any]) -> list[Given]:
@@ -55,7 +55,7 @@ def from_command_line(values: Mapping[str, Any]) -> list[Given]:
 
 
 def from_set_options(options: Iterable[str]) -> list[Given]:
-    """What ``--set key=value`` and ``--set section.key=value`` give.
+    """Return the values of ``--set key=value`` and ``--set section.key=value``.
 
     Raises:
         ConfigurationError: an option has no ``=``.
@@ -71,7 +71,7 @@ def from_set_options(options: Iterable[str]) -> list[Given]:
 
 
 def from_environment(environ: Mapping[str, str]) -> list[Given]:
-    """What ``PKMN_KEY`` and ``PKMN_SECTION__KEY`` give. An empty variable counts as not set."""
+    """Return the values of ``PKMN_KEY`` and ``PKMN_SECTION__KEY``. An empty variable counts as not set."""
     given = []
     for variable, text in sorted(environ.items()):
         if not variable.startswith(PREFIX) or variable in NO_SETTINGS or variable.startswith("PKMN_TEST_") or not text:
@@ -84,13 +84,13 @@ def from_environment(environ: Mapping[str, str]) -> list[Given]:
 
 
 def from_file(path: Path) -> list[Given]:
-    """What a TOML or JSON file gives. JSON is told by the file's name, or by its opening brace.
+    """Return the values of a TOML or JSON file. JSON is recognised by the suffix, or by the opening brace.
 
     Raises:
         ConfigurationError: the file cannot be read, or its syntax is wrong.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_given_text(path)
     except FileNotFoundError:
         raise ConfigurationError(f"there is no configuration file {path}") from None
     except UnicodeDecodeError:
@@ -114,7 +114,7 @@ def from_file(path: Path) -> list[Given]:
 
 
 def parse_text(text: str) -> Any:
-    """Text as a TOML value, or as it stands if it is none."""
+    """Return text as a TOML value, or unchanged if it is none."""
     try:
         content = parse_toml(f"value = {text}")
     except tomllib.TOMLDecodeError:
@@ -143,7 +143,7 @@ def _parse(path: Path, text: str) -> Mapping[str, Any]:
 
 
 def _line(text: str, key: str, section: str = CORE) -> str:
-    """Where a key stands in a file, as ``:line``, or nothing if it is not found at the start of a line."""
+    """Return the line of a key as ``:line``; empty if it is not found at the start of a line."""
     start = 0
     if section:
         header = re.search(rf'^\s*(\[\s*"?{re.escape(section)}"?\s*\]|"{re.escape(section)}"\s*:)', text, re.MULTILINE)

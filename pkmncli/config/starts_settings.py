@@ -1,4 +1,4 @@
-"""Settings of where episodes begin: at the game's start, or where an earlier one got to."""
+"""Settings of start states: the game's start, or points that an earlier episode reached."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class StartsSettings(BaseModel):
-    """What a user may set under ``[starts]``. The other episodes begin at the game's start, or ``init_state``."""
+    """Settings under ``[starts]``. The other episodes begin at the game's start, or ``init_state``."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
@@ -27,5 +27,5 @@ class StartsSettings(BaseModel):
 
     @property
     def enabled(self) -> bool:
-        """Whether any episode begins elsewhere."""
+        """True if some episodes begin elsewhere."""
         return self.furthest + self.reached > 0

@@ -1,10 +1,9 @@
-"""Holds given values against a settings model, and says in one line each what is wrong with them."""
+"""Validation of given values by a settings model, with a line for each problem."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -16,14 +15,15 @@ from pkmncli.config.sources import CORE, Given, parse_text
 from pkmncli.config.value_bounds import fault_of_value
 from pkmncli.errors import ConfigurationError
 from pkmncli.outgoing_text import secret_in
+from pkmncli.suggestions import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _LONGEST_SHOWN = 200
-"""Characters of a value in a message."""
+"""Maximum characters of a value in a message."""
 
 SECRET = "secret"
-"""Type of the error of a value that may hold a secret, and so is not shown."""
+"""Error type of a value that may hold a secret; it is not shown."""
 
 _NUMBER = {
     "int_parsing": "a whole number",
@@ -57,13 +57,13 @@ def validate(
     given: Mapping[str, Given],
     sections_with: Callable[[str], Sequence[str]] = lambda key: (),
 ) -> Model:
-    """The model with the given values, and defaults for the rest.
+    """Return the model with the given values, and defaults for the rest.
 
     Args:
         model: a settings model of the core or of a plugin.
         section: its section; empty for the core's.
         given: values by the model's field names.
-        sections_with: the sections that have a key, asked for one that is unknown here.
+        sections_with: returns the sections that have a key; called for an unknown key.
 
     Raises:
         ConfigurationError: one line for each value that is wrong or has no place in the model.
@@ -95,12 +95,12 @@ def validate(
 
 
 def settable_fields(model: type[BaseModel]) -> list[str]:
-    """The settings of a model that users can set in its section."""
+    """Return the settings of a model that users can set in its section."""
     return [name for name, field in model.model_fields.items() if not is_provided(field)]
 
 
 def accepts_only_text(annotation: Any) -> bool:
-    """Whether a setting of this type can hold nothing but text, so that ``007`` stays what it is."""
+    """Return True if a setting of this type can hold only text, so that ``007`` is not read as a number."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return accepts_only_text(get_args(annotation)[0])
@@ -117,11 +117,11 @@ def _unknown_key(
 ) -> str:
     known = settable_fields(model)
     elsewhere = [_name(other, entry.key) for other in sections_with(entry.key)]
-    near = [_name(section, key) for key in get_close_matches(entry.key, known, n=1)]
-    if elsewhere or near:
-        hint = f"did you mean '{(elsewhere or near)[0]}'?"
+    all_known = f"[{section}] has {', '.join(known)}" if section else "pkmn train --help lists the settings"
+    if elsewhere:
+        hint = f"did you mean '{elsewhere[0]}'?"
     else:
-        hint = f"[{section}] has {', '.join(known)}" if section else "pkmn train --help lists the settings"
+        hint = did_you_mean(entry.key, known, all_known, shown=f"'{_name(section, '{}')}'")
     return f"unknown setting '{_name(section, entry.key)}' ({entry.origin}): {hint}"
 
 
@@ -133,7 +133,7 @@ def _provided_key(section: str, entry: Given) -> str:
 
 
 def _secret_value(section: str, entry: Given) -> str:
-    """Return what to tell of a value that holds a key of the environment, which would be written into the run."""
+    """Return a message if a value holds a key of the environment, which would be written into the run."""
     variable = secret_in(str(entry.value)) if isinstance(entry.value, str | Path | list | tuple | dict) else None
     if variable is None:
         return ""
@@ -182,8 +182,8 @@ def _allowed(details: Mapping[str, Any]) -> str:
         name, words = _BOUND[kind]
         return f"must be {words} {context[name]}"
     if kind in {"literal_error", "enum"}:
-        near = get_close_matches(str(details["input"]), _quoted(context["expected"]), n=1)
-        return f"must be {context['expected']}" + (f"; did you mean '{near[0]}'?" if near else "")
+        hint = did_you_mean(str(details["input"]), _quoted(context["expected"]), lead="; ")
+        return f"must be {context['expected']}{hint}"
     if kind == "missing":
         return "is needed"
     message = str(details["msg"]).removeprefix("Value error, ")

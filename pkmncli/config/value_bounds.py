@@ -1,4 +1,4 @@
-"""Bounds that hold for every setting of a kind, whatever its model says: of numbers, truth values, texts and paths."""
+"""Bounds of every setting of a type, beside those of its model: numbers, truth values, texts and paths."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, get_args
 from pydantic.fields import FieldInfo
 
 LARGEST_NUMBER = 10**12
-"""Size of a number whose setting has no bound of its own: a million million steps take longer than anyone waits."""
+"""Maximum absolute value of a number whose setting has no bound."""
 
 
 def fault_of_value(value: Any, field: FieldInfo) -> str:
-    """Return what is wrong with a value that no setting of its kind can have, or nothing.
+    """Return the problem of a value that no setting of its type can have; empty if there is none.
 
     Args:
-        value: as it was given: a TOML value, a text or a path.
+        value: the given TOML value, text or path.
         field: the setting.
     """
     kinds = set(_kinds(field.annotation))
@@ -48,7 +48,7 @@ def _fault(value: Any, kinds: set[Any], least: float, most: float) -> str:
 
 
 def _number(text: str) -> float | str:
-    """The number that a text stands for, as a settings model reads it; the text where it is none."""
+    """Return the number in a text, as a settings model reads it; the text if it is no number."""
     try:
         return float(text)
     except ValueError:
@@ -67,7 +67,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _kinds(annotation: Any) -> Iterator[Any]:
-    """The types within a setting's type."""
+    """Yield a setting's type and the types within it."""
     inner = [one for one in get_args(annotation) if isinstance(one, type) or get_args(one) or one is Any]
     yield annotation
     for one in inner:

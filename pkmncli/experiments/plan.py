@@ -21,13 +21,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api.data_text import parse_toml
+from pkmncli.api.data_text import parse_toml, read_given_text
 from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
+from pkmncli.suggestions import did_you_mean
 
 OWN_SETTINGS = ("seed", "save_dir", "run_name", "quiet")
 """Settings that the experiment sets for each training."""
@@ -85,7 +85,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
         ConfigurationError: it cannot be read, or is not TOML.
     """
     try:
-        return parse_toml(path.read_text(encoding="utf-8-sig"))
+        return parse_toml(read_given_text(path))
     except FileNotFoundError:
         raise ConfigurationError(f"there is no {kind} file {path}") from None
     except OSError as error:
@@ -219,8 +219,7 @@ def check_names(given: Iterable[str], known: Sequence[str], kind: str) -> None:
     """Raise ConfigurationError for an unknown name, with the most similar known one."""
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+            hint = did_you_mean(name, known, f"there are {', '.join(known)}")
             raise ConfigurationError(f"'{name}' is no {kind}: {hint}")
 
 

@@ -32,7 +32,7 @@ _STOP = signal.SIGINT if sys.platform != "win32" else signal.SIGTERM
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A training that ended: its exit code, and of one that failed the last thing that it said."""
+    """Ended training with its exit code; if it failed, with the last line that it printed."""
 
     one: ExperimentRun
     exit_code: int
@@ -40,12 +40,11 @@ class Ended:
 
 
 class Trainings:
-    """The processes of trainings that go on. One that is left by an error ends them in good order first.
+    """Processes of running trainings; when the context is left by an error, they save and stop first.
 
-    Each is in a session of its own, since a terminal's Ctrl-C would reach it too, and a second one ends a training
-    without saving. It saves and stops when the pipe that is its standard input ends, with this process at the latest,
-    however that ends. What it prints goes to a log that it holds locked, so that a training that outlived whoever began
-    it can be told.
+    Each has its own session: a terminal's Ctrl-C would reach it too, and a second Ctrl-C ends a training without
+    saving. It saves and stops when its standard input, a pipe, ends: with this process at the latest. Its output
+    goes to a log that it keeps locked, so that a training which outlived the process that began it can be recognised.
     """
 
     def __init__(self) -> None:
@@ -59,7 +58,7 @@ class Trainings:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
-        if kind is not None:  # whoever insists on ending does not leave trainings behind
+        if kind is not None:  # a second signal leaves no training behind
             if not issubclass(kind, Exception):
                 self._asked.clear()
             self.interrupt()
@@ -68,7 +67,7 @@ class Trainings:
                 _close_input(process)
 
     def start(self, one: ExperimentRun) -> None:
-        """Begins a training, or goes on with it.
+        """Begin or resume a training.
 
         Raises:
             RunError: another process trains it, or its log cannot be written.
@@ -98,7 +97,7 @@ class Trainings:
                 process.send_signal(_STOP)
 
     def ended(self) -> list[Ended]:
-        """Those that have ended since it was asked last."""
+        """Return the trainings that ended since the last call."""
         found = []
         for process in [process for process in self._running if process.poll() is not None]:
             one = self._running.pop(process)
@@ -119,9 +118,9 @@ def run_side_by_side(
     interrupted: Callable[[], bool],
     on_end: Callable[[Ended], None],
 ) -> None:
-    """Trains each run in a process of its own, ``processes`` at a time, until all have ended.
+    """Train each run in its own process, ``processes`` at a time, until all have ended.
 
-    Once ``interrupted``, none begins any more, and those that run are asked to save and stop.
+    Once ``interrupted``, no training begins any more, and running ones are asked to save and stop.
     """
     waiting, asked = deque(runs), False
     with Trainings() as trainings:
@@ -141,7 +140,7 @@ def run_side_by_side(
 
 
 def take_over(one: ExperimentRun) -> bool:
-    """Waits for a training that outlived whoever began it, which saves and stops. Returns whether there was one."""
+    """Wait for a training that outlived the process that began it. Return True if there was one."""
     log = log_of(one)
     if _is_free(log):
         return False
@@ -151,12 +150,12 @@ def take_over(one: ExperimentRun) -> bool:
 
 
 def log_of(one: ExperimentRun) -> Path:
-    """Where what a training prints goes."""
+    """Return the file of a training's output."""
     return one.run.folder.parent / LOGS / f"{one.name}.txt"
 
 
 def _hold(file: IO[bytes]) -> bool:
-    """Locks an open file for all who inherit it. Returns whether it was free; on Windows it always is."""
+    """Lock an open file for all processes that inherit it. Return True if it was free; on Windows always."""
     if sys.platform == "win32":
         return True
     import fcntl  # noqa: PLC0415 - Windows has none
@@ -176,6 +175,6 @@ def _is_free(log: Path) -> bool:
 
 
 def _last_line(log: Path) -> str:
-    """The last line that is not empty: what a training that fails says."""
+    """Return the last line that is not empty: the error of a failed training."""
     lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")

@@ -45,7 +45,7 @@ def build_learner(
     """
     train = settings.train
     registration = registry.get("algorithms", train.rl)
-    own = settings.plugin(train.rl) if registration.config is not None else None
+    own = settings.for_part(registration)
     learner: Algorithm = registration.load()(
         observation_space,
         action_space,
@@ -95,14 +95,14 @@ def encoder_argument(settings: ResolvedSettings, registry: Registry, own: BaseMo
         "distribution": registration.distribution,
         "version": registration.version,
     }
-    chosen = settings.plugin(name) if registration.config is not None else None
+    chosen = settings.for_part(registration)
     return {"encoder": EncoderFactory(name, registration.load(), chosen, origin)}
 
 
 def build_pilot(settings: ResolvedSettings, env: Any) -> Pilot:
     """Return the pilot that the settings choose, for an environment of this process."""
     registration = get_registry().get("pilots", settings.train.pilot)
-    own = settings.plugin(settings.train.pilot) if registration.config is not None else None
+    own = settings.for_part(registration)
     pilot: Pilot = registration.load()(getattr(env, "unwrapped", env), own)
     return pilot
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -55,10 +55,7 @@ def load_encoder(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Cal
 
 def _imported(target: str, kind: type) -> Any:
     """Return the class that a policy's file names. Nothing else is called: the file may be anybody's."""
-    module, _, names = target.partition(":")
-    found: Any = importlib.import_module(module)
-    for name in names.split("."):
-        found = getattr(found, name)
+    found: Any = pkgutil.resolve_name(target)
     if not (isinstance(found, type) and issubclass(found, kind)):
         raise ValueError(f"{target} is no {kind.__name__}")
     return found

@@ -172,7 +172,7 @@ class LearningApart(Generic[LearningT]):
         """
         assert self._process is not None
         if not self._process.end.alive:
-            raise TrainingError(f"The process that learns {loss}: go on from the last checkpoint with --resume.")
+            raise TrainingError(f"The process that learns {loss}: resume from the last checkpoint with --resume.")
         text = f"the process that learns {loss}: what it learned is learned again here, and nothing is lost"
         logger.warning(text)
         say(text)

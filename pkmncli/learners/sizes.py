@@ -13,7 +13,7 @@ Channels = Annotated[int, Field(ge=1, le=4_096)]
 """Channels of a convolution."""
 
 Horizon = Annotated[int, Field(ge=1, le=5_000)]
-"""Steps ahead, each of which is held against each."""
+"""Steps ahead; the cost grows with their square."""
 
 Steps = Annotated[int, Field(ge=1, le=1_000_000)]
 """Steps that a learner holds in memory at once."""

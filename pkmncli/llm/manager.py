@@ -156,7 +156,7 @@ class LLMManager(BaseLLMManager):
         registry = get_registry()
         chosen = resolve_settings({"llm": llm, "llm_model": llm_model, **settings}, registry=registry)
         entry = registry.get("llm_backends", chosen.train.llm)
-        own = chosen.plugin(entry.name) if entry.config is not None else None
+        own = chosen.for_part(entry)
         train = chosen.train
         backend = entry.load()(own, train.llm_model)
         manager = cls(backend, timeout_s=train.llm_timeout_s, load_timeout_s=train.llm_load_time_s)

@@ -12,6 +12,7 @@ UNLISTED = "It lists no models: the first question shows whether it has this one
 """Remark on a service without a list."""
 
 _SHOWN = 8
+_LONGEST = 200
 _NO_TALKERS = re.compile(
     r"embed|(?:^|[/_-])(?:bge|gte|e5|minilm|clip|sora)(?:$|[-_.:])|whisper|(?:^|[/_-])tts|text-to-speech|transcri"
     r"|moderation|guard|rerank|dall-e|stable-diffusion|(?:^|[/_-])(?:sdxl|flux|imagen|veo)|-image|realtime|audio"
@@ -25,7 +26,7 @@ def names_in(listing: Any) -> list[str] | None:
     """Return the names in a service's list of models, in any known form; None if it is not a list.
 
     The list is under ``data`` (OpenAI, Anthropic), under ``models`` (Ollama, Google), or the whole reply. An entry is a
-    name, or has one as ``id``, ``model`` or ``name``.
+    name, or has one as ``id``, ``model`` or ``name``. A name that is not one line of text is left out.
     """
     if isinstance(listing, Mapping):
         listing = next((listing[key] for key in ("data", "models") if isinstance(listing.get(key), list)), None)
@@ -35,7 +36,7 @@ def names_in(listing: Any) -> list[str] | None:
     for entry in listing:
         parts = [entry.get(key) for key in ("id", "model", "name")] if isinstance(entry, Mapping) else [entry]
         names += [part for part in parts if isinstance(part, str) and part][:1]
-    return names
+    return [name for name in names if name.isprintable() and len(name) <= _LONGEST]
 
 
 def is_listed(model: str, known: Sequence[str], *, variants: bool = True) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pkmncli.api import Context
-from pkmncli.api.data_text import parse_toml
+from pkmncli.api.data_text import parse_toml, read_given_text
 from pkmncli.errors import ConfigurationError
 from pkmncli.llm.replies import MOST_PRESSES, ReplyForm
 
@@ -120,7 +120,8 @@ class PromptTemplate:
     @classmethod
     def _read(cls, where: Any) -> PromptTemplate:
         try:
-            return cls(parse_toml(where.read_text(encoding="utf-8")))
+            text = read_given_text(where) if isinstance(where, Path) else where.read_text(encoding="utf-8")
+            return cls(parse_toml(text))
         except OSError as error:
             raise ConfigurationError(f"The prompt template {where} can't be read: {error.strerror}") from error
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

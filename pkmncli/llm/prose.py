@@ -21,6 +21,11 @@ _COMMAND = r"""
         | \b (?: should | would | must | will | now | then | and | to | please | let['’]?s | let\ us | i['’]d ) \b )
       \s* (?P<verb> {verb} ) \b
     """
+_ARTICLE = re.compile(
+    r"(?<!\bthe\s)\ba\s+(?!(?:to|and|then|now|until|till|once|twice|again|for|at|on|in|here|when|while|repeatedly"
+    r"|(?:\d+|two|three|four|five|several|many|a\ few)\s+times)\b)[a-z]"
+)
+"""A small *a* before a noun, as in "press a key", which is no button."""
 _DOUBT = re.compile(
     r"\b(?:not|never|no|nor|neither|avoid|wrong|without|cannot|dont|instead|rather|unless|if|stop|or)\b|n['’]t\b|\?",
     re.IGNORECASE,
@@ -88,6 +93,8 @@ class CommandFinder:
             if _DOUBT.search(sentence):
                 continue
             for match in self._command.finditer(sentence.strip()):
+                if match["name"] == "a" and _ARTICLE.match(match.string, match.start("name")):
+                    continue
                 named = self._names[match["name"].lower()] if match["name"] else self._verbs[match["verb"].lower()]
                 found.add(Command(None, named) if isinstance(named, str) else Command(named))
                 after = self._next.match(match.string, match.end())

@@ -77,7 +77,7 @@ def check_address(url: str, what_to_do: str) -> None:
     """Check a service's address.
 
     Raises:
-        LLMConnectionError: it is invalid. The message is ``what_to_do``, without the address, which may have a password.
+        LLMConnectionError: it is invalid. The message is ``what_to_do``; the address may have a password.
     """
     try:
         parts = urlsplit(url)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from difflib import get_close_matches
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -11,6 +10,7 @@ import pluggy
 
 from pkmncli import hookspecs
 from pkmncli.errors import PluginError
+from pkmncli.suggestions import did_you_mean
 
 HOOK_NAMES = tuple(name for name in vars(hookspecs) if name.startswith("pkmn_"))
 """Every hook that a plugin can implement."""
@@ -62,8 +62,8 @@ class HookManager(pluggy.PluginManager):
             if hook_name in HOOK_NAMES:
                 implemented.append(hook_name)
             elif not options.get("optionalhook"):
-                near = get_close_matches(hook_name, HOOK_NAMES, n=1)
-                raise PluginError(f"there is no hook {hook_name}" + (f"; did you mean {near[0]}?" if near else ""))
+                hint = did_you_mean(hook_name, HOOK_NAMES, lead="; ", shown="{}")
+                raise PluginError(f"there is no hook {hook_name}{hint}")
         return implemented
 
     def _argument_problem(self, implementation: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from pkmncli.core_commands import CORE_COMMANDS
@@ -13,6 +12,7 @@ from pkmncli.errors import PluginError
 from pkmncli.plugins.discovery import find_plugins, import_plugin
 from pkmncli.plugins.hooks import HOOK_NAMES, HookManager
 from pkmncli.plugins.registration import HOOK_OF_KIND, SINGULAR, Plugin, Registration, make_registration
+from pkmncli.suggestions import did_you_mean
 
 DISABLE_VARIABLE = "PKMN_DISABLE_PLUGINS"
 STRICT_VARIABLE = "PKMN_STRICT_PLUGINS"
@@ -86,8 +86,7 @@ class Registry:
         if len({(entry.plugin, str(entry.config)) for entry in found}) > 1:
             raise PluginError(contested(found))
         if not found:
-            near = get_close_matches(name.replace("_", "-"), sections, n=1)
-            hint = f"; did you mean [{near[0]}]?" if near else "."
+            hint = did_you_mean(name.replace("_", "-"), sections, ".", lead="; ", shown="[{}]")
             raise PluginError(f"no plugin has settings under [{name}]{hint} Known: {', '.join(sorted(sections))}")
         return found[0]
 
@@ -220,8 +219,7 @@ class Registry:
 
     def _unknown(self, kind: str, name: str) -> str:
         names = self.names(kind)
-        near = get_close_matches(name, names, n=1)
-        hint = f"; did you mean '{near[0]}'?" if near else "."
+        hint = did_you_mean(name, names, ".", lead="; ")
         known = f"Known: {', '.join(names)}." if names else "No plugin brings one."
         return f"there is no {SINGULAR[kind]} '{name}'{hint} {known} See: pkmn plugins"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.errors import RunError
+from pkmncli.suggestions import did_you_mean
 from pkmncli.training.recording.recorded import RecordedEpisode
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def first_shown(episode: RecordedEpisode, begin: str | None) -> int:
             raise RunError(f"{episode.title} is over after {len(episode.presses):,} steps, before step {int(begin):,}")
         return max(int(begin), 1)
     if begin not in episode.milestones:
-        near = get_close_matches(begin, episode.milestones, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"it reached {', '.join(episode.milestones) or 'none'}"
+        reached = f"it reached {', '.join(episode.milestones) or 'none'}"
+        hint = did_you_mean(begin, episode.milestones, reached, shown="{}")
         raise RunError(f"{episode.title} has not reached '{begin}': {hint}")
     return max(episode.milestones[begin], 1)

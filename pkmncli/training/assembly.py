@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
@@ -14,7 +15,7 @@ from pkmncli.hybrid import build
 from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.seeds import Purpose, derive_seed
 from pkmncli.training.no_learner import NoLearner
-from pkmncli.training.workers.spec import PartSpec, WorkerSpec, import_target
+from pkmncli.training.workers.spec import PartSpec, WorkerSpec
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -88,7 +89,7 @@ def unread_settings(settings: ResolvedSettings, registry: Registry) -> list[str]
 def _derived_target(name: str, registration: Registration) -> str:
     """The import target of a class derived from an environment's: its way to build one from settings, if it has one."""
     try:
-        found = import_target(name)
+        found = pkgutil.resolve_name(name)
     except (ImportError, AttributeError) as error:
         raise ConfigurationError(f"setting 'env_class' = {name!r}: it can't be imported ({one_line(error)})") from error
     if not (isinstance(found, type) and issubclass(found, registration.load())):
@@ -116,7 +117,7 @@ def _rewards(settings: ResolvedSettings, registry: Registry) -> dict[str, dict[s
     parts: dict[str, dict[str, Any]] = {}
     for name, weight in settings.train.reward_weights.items():
         registration = registry.get("rewards", name)
-        own = settings.plugin_values(name) if registration.config is not None else {}
+        own = settings.values_for_part(registration)
         if "gamma" in own:
             own["gamma"] = _discount(settings, registry, name, own["gamma"])
         parts[name] = {
@@ -148,7 +149,7 @@ def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | Non
     if train.pilot == NONE or (train.mode == "rl-only" and not _observes_goals(settings, registry)):
         return None
     registration = registry.get("pilots", train.pilot)
-    own = settings.plugin_values(train.pilot) if registration.config is not None else {}
+    own = settings.values_for_part(registration)
     return PartSpec(_target(registration), _config_target(registration), own)
 
 
@@ -207,7 +208,7 @@ def build_strategy(settings: ResolvedSettings, registry: Registry) -> Strategy |
     if not train.shares_advice:
         return None
     registration = registry.get("strategies", train.strategy)
-    own = settings.plugin(train.strategy) if registration.config is not None else None
+    own = settings.for_part(registration)
     strategy: Strategy = registration.load()(settings=own, initial=StrategyType(train.initial_strategy))
     return strategy
 

@@ -1,4 +1,4 @@
-"""Settings of a training that is put together from objects: a run then says all that it was made of, and can go on."""
+"""Settings read from a script's objects, so that the run's file is complete and the run can resume."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pkmncli.llm.manager import LLMManager
 from pkmncli.plugins import Registry
 
 _CORE_NAMES = {"start_state": "init_state"}
-"""What an environment's settings are called among those of a training, where that is something else."""
+"""Names of an environment's settings among those of a training, if they differ."""
 _FOR_PEOPLE = frozenset({"screen", "render_mode"})
-"""Settings of an environment that a training makes itself."""
+"""Settings of an environment that a training sets itself."""
 
 
 class Given:
-    """Settings as they are found among objects: the training's own, and those of plugins as ``section.key=value``."""
+    """Settings found in objects: the training's own, and those of plugins as ``section.key=value``."""
 
     def __init__(self, registry: Registry) -> None:
         self.core: dict[str, Any] = {}
@@ -31,14 +31,14 @@ class Given:
         self._registry = registry
 
     def plugin(self, section: str, key: str, value: Any) -> None:
-        """A plugin's setting."""
+        """Add a plugin's setting."""
         self.sets.append(f"{section}.{key}={_text(value)}")
 
     def environment(self, environment: Any) -> None:
-        """An environment: it is built anew in its own process, from its settings.
+        """Add an environment, which is built again in its own process from its settings.
 
         Raises:
-            ConfigurationError: no plugin's environment is like it, or something about it can't be built elsewhere.
+            ConfigurationError: no plugin has such an environment, or it can't be built from settings.
         """
         name, section = self._environment_name(environment)
         self.core["env"] = name
@@ -81,7 +81,7 @@ class Given:
         self.core["reward"] = texts
 
     def model(self, manager: Any) -> None:
-        """A language model: an :class:`LLMManager` by its names, any other object as it stands."""
+        """Add a language model: an :class:`LLMManager` by its names, any other object unchanged."""
         if manager is None:
             self.core["llm"] = NONE
             return
@@ -92,7 +92,7 @@ class Given:
         self.core["llm"] = self._register("llm_backends", manager, lambda settings, model: manager)
 
     def strategy(self, strategy: Any) -> None:
-        """A strategy: one of an installed class by its name and settings, any other object as it stands.
+        """Add a strategy: of an installed class by name and settings, any other object unchanged.
 
         Raises:
             ConfigurationError: it is no strategy.
@@ -114,7 +114,7 @@ class Given:
         self.core["strategy"] = self._register("strategies", strategy, lambda settings, initial: strategy)
 
     def _register(self, kind: str, thing: Any, build: Callable[..., Any]) -> str:
-        """Registers an object of a script under the name of its class."""
+        """Register an object of a script under the name of its class, and return the name."""
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", type(thing).__name__).lower().strip("_").replace("_", "-")
         hook = hookimpl(specname=f"pkmn_register_{kind}")(lambda register: register(name, build, help="of a script"))
         plugin = ModuleType(name)
@@ -124,7 +124,7 @@ class Given:
         return name
 
     def decisions(self, analyzer: Any) -> None:
-        """Where decisions are kept: beside those that an analyzer was opened on."""
+        """Keep decisions beside those that an analyzer was opened on."""
         folder = getattr(analyzer, "folder", None)
         if folder is not None:
             self.core["decision_db_path"] = Path(folder)
@@ -138,11 +138,11 @@ def _text(value: Any) -> str:
 
 
 def _importable(kind: type) -> str:
-    """A class as workers can import it, with the way to build one from settings."""
+    """Return the import target of a class, for workers."""
     name = f"{kind.__module__}:{kind.__qualname__}"
     if kind.__module__ == "__main__" or "<locals>" in name:
         raise ConfigurationError(
-            f"{kind.__name__} stands in the main script or inside a function; environments are built in processes of "
-            "their own, which can only import it from a module: put the class into a file beside the script"
+            f"{kind.__name__} is defined in the main script or inside a function; environments are built in worker "
+            "processes, which can only import it from a module: put the class into a file beside the script"
         )
     return name

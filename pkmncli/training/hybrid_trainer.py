@@ -1,4 +1,4 @@
-"""Training from Python: the trainer of the documents, over the same session as ``pkmn train``."""
+"""Training from Python, by the same session as ``pkmn train``."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from pkmncli.training.trainer import Trainer
 
 
 class HybridLLMRLTrainer:
-    """Trains an agent of language model, rules and learner together, in a run folder of its own.
+    """Trainer of an agent of language model, rules and learner together, in a new run folder.
 
-    Objects say what the training is made of. They are read, not used: the environment is built anew in a process of its
-    own, and the run's ``config.toml`` holds what it takes to go on, also with ``pkmn train --resume``.
+    The objects are only read for their settings: the environment is built again in its own process, and the run's
+    ``config.toml`` holds everything that is needed to resume, also with ``pkmn train --resume``.
 
     Args:
         env: an environment, such as ``EnhancedPyBoyPokemonCrystalEnv(...)``; without one the bundled game.
@@ -81,7 +81,7 @@ class HybridLLMRLTrainer:
 
     @classmethod
     def from_settings(cls, settings: ResolvedSettings) -> HybridLLMRLTrainer:
-        """A trainer with settings that are put together already."""
+        """Return a trainer with the given settings."""
         trainer = cls.__new__(cls)
         trainer.env = trainer.agent = trainer.strategy_system = None
         trainer.decision_analyzer = trainer.llm_manager = None
@@ -91,17 +91,17 @@ class HybridLLMRLTrainer:
     def _begin(self, settings: ResolvedSettings) -> None:
         self.settings = settings
         self.run: Run | None = None
-        """The run of the latest training, or the one that was loaded."""
+        """Run of the latest training, or the loaded run."""
         self.summary: dict[str, Any] | None = None
-        """What the latest training came to."""
+        """Summary of the latest training."""
         self._callbacks = ScriptCallbacks(self)
         self._checkpoint: str | None = None
         self._trainer: Trainer | None = None
 
     def register_callback(self, event: str, callback: Function) -> None:
-        """Has a function called with (trainer, episode, metrics) at an event.
+        """Call a function with (trainer, episode, metrics) at an event.
 
-        ``episode`` is how many have ended; the events are ``episode_start``, ``episode_end``, ``step_batch``,
+        ``episode`` is the number of ended episodes; the events are ``episode_start``, ``episode_end``, ``step_batch``,
         ``checkpoint``, ``stage_advanced`` and ``strategy_switched``.
 
         Raises:
@@ -117,9 +117,9 @@ class HybridLLMRLTrainer:
         eval_interval: int | None = 50,
         curriculum_patience: int | None = 20,
     ) -> dict[str, Any]:
-        """Trains, and returns the summary.
+        """Train, and return the summary.
 
-        A new run is begun, unless :meth:`load_checkpoint` has loaded one: then that one goes on until it has
+        This begins a new run, unless :meth:`load_checkpoint` has loaded one: that run resumes until it has
         ``total_episodes`` in all. Ctrl-C saves first, then raises KeyboardInterrupt.
 
         Args:
@@ -131,7 +131,7 @@ class HybridLLMRLTrainer:
             curriculum_patience: measured episodes without advancing after which trust is lowered anyway; of a new run.
 
         Raises:
-            PkmnError: what can go wrong in a training; the message says what to do.
+            PkmnError: the training failed; the message says what to do.
         """
         changes: dict[str, Any] = {
             "episodes": total_episodes,
@@ -154,7 +154,7 @@ class HybridLLMRLTrainer:
         return self._finish(outcome)
 
     def load_checkpoint(self, checkpoint_path: str | Path = "latest") -> bool:
-        """Loads a run to go on with. Returns whether there is one; if not, a line says why.
+        """Load a run to resume. Return True if there is one; otherwise write the reason to standard error.
 
         Args:
             checkpoint_path: a run's folder or name, or one of its checkpoints; ``latest`` for the latest run's newest,
@@ -170,7 +170,7 @@ class HybridLLMRLTrainer:
         return True
 
     def save_best_model(self) -> None:
-        """Saves the agent as it is, as the best: while it trains, when the step under way has ended.
+        """Save the present agent as the best; while it trains, after the current step.
 
         Raises:
             CheckpointError: nothing has been trained or loaded.
@@ -213,7 +213,7 @@ class HybridLLMRLTrainer:
 
 
 def create_trainer_from_config(config_path: str | Path) -> HybridLLMRLTrainer:
-    """A trainer with the settings of a file, JSON or TOML.
+    """Return a trainer with the settings of a JSON or TOML file.
 
     Raises:
         ConfigurationError: the file can't be read, or a key or value in it is wrong.

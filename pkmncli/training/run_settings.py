@@ -1,6 +1,6 @@
-"""A run's settings, with its image and its game's folder where they are now: neither is part of the run's folder.
+"""Settings of a run, with the present paths of its image and game folder, which are not part of the run's folder.
 
-The run knows its image by its SHA-1, so that it may be moved, renamed, or named anew on another machine.
+The run knows its image by its SHA-1, so that it may be moved or renamed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SUFFIXES = (".gb", ".gbc", ".sgb", ".bin", ".rom")
 _BANK_BYTES = 0x4000
 _LARGEST_BYTES = 8 * 1024 * 1024
 _MOST_FILES = 500
-"""Files of a folder that are looked at for the image."""
+"""Maximum number of files of a folder that are searched for the image."""
 
 
 def run_settings(
@@ -34,10 +34,10 @@ def run_settings(
     game_folder: Path | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> ResolvedSettings:
-    """Return the settings of a run that is to be played: as it has them, its image and game's folder found anew.
+    """Return the settings of a run to play, with its image and game folder found again.
 
-    An image that isn't where it was is taken from ``PKMN_ROM_PATH``, or looked for by its SHA-1 in the folder it was
-    in, in the run, beside it, and in the current folder.
+    A moved image is taken from ``PKMN_ROM_PATH``, or searched by its SHA-1 in its former folder, in the run, beside it,
+    and in the current folder.
 
     Args:
         run: the run.
@@ -64,7 +64,7 @@ def run_settings(
 def _game_folder(
     run: Run, own: Path | None, given: Path | None, environ: Mapping[str, str]
 ) -> tuple[Path | None, str | None]:
-    """Return another folder than the run's own, and where it was named; nothing where the run's own will do."""
+    """Return the game folder and its origin if it is not the run's own; else (None, None)."""
     if given is not None:
         return given, None
     if own is None or own.is_dir():
@@ -80,12 +80,12 @@ def _game_folder(
 def _image(
     run: Run, own: Path | None, given: Path | None, environ: Mapping[str, str]
 ) -> tuple[Path | None, str | None]:
-    """The same for the image."""
+    """Return the image and its origin if it is not where the run has it; else (None, None)."""
     sha1 = _known_sha1(run)
     if given is not None:
         given = given.expanduser()
         found = _sha1(given)
-        # what is no whole banks is no image: the environment says what it is
+        # a file that is not whole banks is no image: the environment reports it
         if sha1 is not None and found is not None and found != sha1 and not given.stat().st_size % _BANK_BYTES:
             raise RomError(
                 f"{given} is not the image of run {run.name}: its SHA-1 begins with {found[:12]}, the run's with "
@@ -112,7 +112,7 @@ def _image(
 
 
 def _known_sha1(run: Run) -> str | None:
-    """Return the SHA-1 of the image that a run was trained on; None where it doesn't say."""
+    """Return the SHA-1 of the image that a run was trained on; None if unknown."""
     try:
         sha1 = run.read_names()["identity"]["image"]
     except (RunError, KeyError, TypeError):
@@ -121,7 +121,7 @@ def _known_sha1(run: Run) -> str | None:
 
 
 def _candidates(run: Run, own: Path) -> Iterator[Path]:
-    """Yield the images near where the run's was, and near the run."""
+    """Yield the images near the former path, and near the run."""
     suffixes = {*_SUFFIXES, own.suffix.lower()}
     for folder in dict.fromkeys((own.parent, run.folder, run.folder.parent, Path.cwd())):
         try:
@@ -132,7 +132,7 @@ def _candidates(run: Run, own: Path) -> Iterator[Path]:
 
 
 def _sha1(path: Path) -> str | None:
-    """Return the SHA-1 of an image in hexadecimal digits; None where no image can be read."""
+    """Return the SHA-1 of an image in hexadecimal digits; None if no image can be read."""
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST_BYTES:
             return None

@@ -94,7 +94,7 @@ class Search:
                 )
                 stands = {State.NEW: "anew", State.BEGUN: "from its checkpoint", State.FINISHED: f"finished, {done}"}
                 told.append(f"seed {one.planned.seed} {stands[one.state]}{taken}")
-            self._tell(f"Trial {trial.number} goes on: {'; '.join(told)}.")
+            self._tell(f"Trial {trial.number} resumes: {'; '.join(told)}.")
             hand.refresh()  # a run that was still training may have ended
 
     def _hand(self, trial: Trial) -> TrialInHand | None:

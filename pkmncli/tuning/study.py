@@ -82,7 +82,7 @@ class Trial:
         return kept.get(look)
 
     def leave_out(self) -> None:
-        """Keeps that it is no trial of its own."""
+        """Record that it is no separate trial."""
         self._trial.set_user_attr(_LEFT_OUT, True)
 
     def keep(self, figures: list[float], why: str) -> None:

@@ -18,6 +18,6 @@ class AnthropicSettings(ServiceSettings):
         default=None, description="Address of the service. [default: ANTHROPIC_BASE_URL, then its own]"
     )
     default_model: str = Field(
-        default="claude-haiku-4-5", description="Model where none is chosen; a listed one where it is no more."
+        default="claude-haiku-4-5", description="Default model; a listed one if it no longer exists."
     )
     use_schema: bool = Field(default=True, description="Ask for replies through a tool that has the schema.")

@@ -27,7 +27,7 @@ def make_app(run: WatchedRun, events: LiveEvents, gate: Gate, tables: Tables | N
     app = FastAPI(
         title="pkmn dashboard",
         version="1",
-        description="One run of pkmn train: what it recorded, where it stands, and what may be asked of it.",
+        description="One run of pkmn train: its records, its state, and its controls.",
         openapi_url="/api/openapi.json",
         docs_url=None,  # that page would load from the network
         redoc_url=None,

@@ -31,7 +31,7 @@ def begin(run: RunInfo) -> None:
     end()
     if sys.platform == "win32":
         raise ConfigurationError(
-            "beside a training there is no page on Windows yet: use 'pkmn dashboard' in a second window"
+            "on Windows a training cannot show its page yet: use 'pkmn dashboard' in a second window"
         )
     settings = run.settings[""]
     debug = os.environ.get("PKMN_DEBUG", "0") not in {"", "0"}

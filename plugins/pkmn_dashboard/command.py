@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import uvicorn  # noqa: F401 - not installed without the extra, which is to be told before anything else
+import uvicorn  # noqa: F401 - fails first of all if the extra is missing
 
 from pkmn_dashboard.ports import LOOPBACK, address, checked_name, is_loopback, listen
 from pkmn_dashboard.urgency import give_way
@@ -22,15 +22,15 @@ def dashboard(
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
     *,
     web_port: Annotated[
-        int, typer.Option("--web-port", min=1, max=65535, help="Port; the next free one where it is taken.")
+        int, typer.Option("--web-port", min=1, max=65535, help="Port; the next free one if it is taken.")
     ] = PORT,
     host: Annotated[
-        str, typer.Option(help="Address to serve at. Others than this machine's own need a token, which is printed.")
+        str, typer.Option(help="Address to serve at. Addresses of other machines need a token, which is printed.")
     ] = LOOPBACK,
     web_host_name: Annotated[
         list[str] | None,
         typer.Option(
-            help="Name that a proxy has the page under, as page.example.org; needs the token, too; repeatable."
+            help="Name under which a proxy shows the page, such as page.example.org; also needs the token; repeatable."
         ),
     ] = None,
     view_only: Annotated[
@@ -55,11 +55,15 @@ def dashboard(
             typer.echo(f"Port {web_port} is taken.")
         typer.echo(f"Showing {found.folder} at {where}{'' if token is None else f'?token={token}'}")
         if token is not None:
-            typer.echo("Whoever has this address sees the run" + ("." if view_only else ", and may stop its training."))
+            typer.echo(
+                "Everyone with this address sees the run" + ("." if view_only else ", and may stop its training.")
+            )
         typer.echo("Ctrl-C ends the page, not the training.")
         give_way()
         gate = Gate(token, (host,), port, proxies=proxies)
         server = PageServer(found.folder, listening, gate, may_control=not view_only)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like Ctrl-C
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(signal.SIGHUP, lambda *_: server.end())  # uvicorn knows nothing of hangups
         with contextlib.suppress(KeyboardInterrupt):
             server.run()

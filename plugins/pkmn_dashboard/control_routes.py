@@ -12,7 +12,7 @@ from pkmncli.api.live import LiveTraining
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
     403: {"model": Refusal, "description": "this page only shows the run, or the request is not the page's own"},
-    409: {"model": Refusal, "description": "no training goes on in the run"},
+    409: {"model": Refusal, "description": "no training is running in the run"},
 }
 
 
@@ -25,7 +25,7 @@ def control_routes(run: WatchedRun) -> APIRouter:
             raise HTTPException(403, "this page only shows the run")
         found = run.training()
         if found is None:
-            raise HTTPException(409, "no training goes on in this run")
+            raise HTTPException(409, "no training is running in this run")
         return found
 
     @router.post("/pause", status_code=202)

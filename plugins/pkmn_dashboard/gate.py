@@ -60,7 +60,7 @@ class Gate:
         self, token: str | None = None, hosts: tuple[str, ...] = (), port: int = 0, *, proxies: Sequence[str] = ()
     ) -> None:
         if proxies and token is None:
-            raise ValueError("whoever reaches the proxy reaches the page, so it needs a token")
+            raise ValueError("everyone who can reach the proxy can reach the page, so it needs a token")
         self._token = token
         self._proxies = {name.lower() for name in proxies}
         self._cookie = f"pkmn_dashboard_{port}"

@@ -54,5 +54,5 @@ class PageServer:
             self._tables.close()
 
     def end(self) -> None:
-        """Request the server's end. May be called from another thread."""
+        """Request the server's end. May be called from another thread, or by a signal."""
         self._server.should_exit = True

@@ -34,6 +34,9 @@ from pkmncli.errors import ConfigurationError
 _LENGTHS = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
 
 
+_RUNS, _DECISIONS, _CONTENT, _OUTPUT = "Runs", "Decisions", "Content", "Output"
+
+
 class Sort(StrEnum):
     """Order of patterns."""
 
@@ -71,53 +74,78 @@ def analyze_patterns(
         list[str] | None, typer.Argument(metavar="RUN", help="Run folders or names. [default: latest]")
     ] = None,
     *,
-    run: Annotated[list[str] | None, typer.Option(metavar="RUN", help="Additional run. Repeatable.")] = None,
+    run: Annotated[
+        list[str] | None, typer.Option(metavar="RUN", help="Additional run. Repeatable.", rich_help_panel=_RUNS)
+    ] = None,
     show: Annotated[
         list[Show] | None,
         typer.Option(
             help="Only this section. Repeatable. Changes compare the halves of a run, or two runs. "
-            "[default: patterns, sources, loops, sequences, after the three findings to act on first]"
+            "[default: patterns, sources, loops, sequences, after the three findings to act on first]",
+            rich_help_panel=_CONTENT,
         ),
     ] = None,
     min_frequency: Annotated[
-        int, typer.Option(min=1, help="Least number of times that an action was taken in a situation.")
+        int,
+        typer.Option(
+            min=1, help="Least number of times that an action was taken in a situation.", rich_help_panel=_DECISIONS
+        ),
     ] = 3,
     context: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE",
             help="Only these decisions, such as 'map=24.4', 'action!=none', 'health<0.5', 'reason~door'. Repeatable.",
+            rich_help_panel=_DECISIONS,
         ),
     ] = None,
-    source: Annotated[list[DecidedBy] | None, typer.Option(help="Only decisions by this source. Repeatable.")] = None,
+    source: Annotated[
+        list[DecidedBy] | None,
+        typer.Option(help="Only decisions by this source. Repeatable.", rich_help_panel=_DECISIONS),
+    ] = None,
     by: Annotated[
         list[Dimension] | None,
-        typer.Option(help="Dimensions that distinguish situations. Repeatable. [default: map, phase, battle]"),
+        typer.Option(
+            help="Dimensions that distinguish situations. Repeatable. [default: map, phase, battle]",
+            rich_help_panel=_DECISIONS,
+        ),
     ] = None,
     sort: Annotated[
         Sort,
         typer.Option(
             help="Order of patterns. Success counts by the low end of its interval; stake is the total of a "
-            "significant difference over all decisions."
+            "significant difference over all decisions.",
+            rich_help_panel=_CONTENT,
         ),
     ] = Sort.SUCCESS,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum patterns to show, and rows of a section.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Maximum patterns to show, and rows of a section.", rich_help_panel=_CONTENT)
+    ] = 20,
     length: Annotated[
-        str, typer.Option(metavar="N or N-M", help="Actions in a sequence, from 2 to 6.")
+        str, typer.Option(metavar="N or N-M", help="Actions in a sequence, from 2 to 6.", rich_help_panel=_CONTENT)
     ] = f"{SHORTEST}-{LONGEST}",
-    form: Annotated[Format, typer.Option("--format", help="Format of the result.")] = Format.TABLE,
+    form: Annotated[
+        Format, typer.Option("--format", help="Format of the result.", rich_help_panel=_OUTPUT)
+    ] = Format.TABLE,
     sql: Annotated[
         str | None,
         typer.Option(
             metavar="QUERY",
             help="Answer this SQL query over decisions, episodes, advice, metrics and names instead. Reads only.",
+            rich_help_panel=_CONTENT,
         ),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Plot the findings to this file too, PNG or SVG. Needs the extra plot."),
+        typer.Option(
+            metavar="FILE",
+            help="Plot the findings to this file too, PNG or SVG. Needs the extra plot.",
+            rich_help_panel=_OUTPUT,
+        ),
     ] = None,
-    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
+    save_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the run folders. [default: runs]", rich_help_panel=_RUNS)
+    ] = None,
 ) -> None:
     """Show how the agent decides: which actions paid off, which source is right, and where it loops.
 

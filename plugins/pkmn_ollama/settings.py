@@ -17,12 +17,12 @@ class OllamaSettings(ServiceSettings):
     host: ServiceAddress | None = Field(
         default=None, description="Address of the server. [default: OLLAMA_HOST, then this machine]"
     )
-    keep_alive: str = Field(default="10m", description="How long the server keeps the model loaded after a request.")
+    keep_alive: str = Field(default="10m", description="Time for which the server keeps a model after a request.")
     think: bool | Literal["low", "medium", "high"] | None = Field(
-        default=None, description="Whether a model that can thinks before it answers; by default as the model does."
+        default=None, description="Let the model think before it answers, if it can; by default as the model does."
     )
     context_tokens: int | None = Field(
         default=None, ge=256, description="Context length that the server gives the model."
     )
     use_schema: bool = Field(default=True, description="Ask for replies that follow the schema.")
-    sees: bool = Field(default=True, description="Whether images can be sent; a model without eyes refuses them.")
+    sees: bool = Field(default=True, description="Send images, if asked to; models without vision refuse them.")

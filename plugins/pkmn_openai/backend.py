@@ -232,7 +232,7 @@ class OpenAIBackend:
         if fault is LLMFault.AUTHENTICATION:
             return f"Check the key in {KEY}"
         if fault is LLMFault.BROKEN and "/v" not in urlsplit(self._url).path:
-            return "Is this the address of the interface, up to /v1? The setting base_url says where it is looked for"
+            return "Is this the address of the interface, up to /v1? The setting base_url has its address"
         if self._url:
-            return "Is the server running there? The setting base_url says where it is looked for"
+            return "Is the server running there? The setting base_url has its address"
         return "Check the network, or name another service with the setting base_url"

@@ -19,10 +19,10 @@ class OpenAISettings(ServiceSettings):
         default=None, description="Address of the interface, up to /v1. [default: OPENAI_BASE_URL, then OpenAI]"
     )
     default_model: str | None = Field(
-        default="gpt-4o-mini", description="Model where none is chosen; without one the first that the service lists."
+        default="gpt-4o-mini", description="Default model; by default the first that the service lists."
     )
     use_schema: bool = Field(default=True, description="Ask for replies that follow the schema.")
-    sees: bool = Field(default=True, description="Whether images can be sent.")
+    sees: bool = Field(default=True, description="Send images, if asked to.")
 
 
 class VLLMSettings(OpenAISettings):
@@ -34,4 +34,4 @@ class VLLMSettings(OpenAISettings):
         default="http://127.0.0.1:8000/v1", description="Address of the interface, up to /v1."
     )
     default_model: str | None = Field(default=None, description="Model; without one the first that the server lists.")
-    sees: bool = Field(default=False, description="Whether images can be sent.")
+    sees: bool = Field(default=False, description="Send images, if asked to.")

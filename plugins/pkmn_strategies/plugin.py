@@ -13,7 +13,7 @@ def pkmn_register_strategies(register: Register) -> None:
         "adaptive",
         "pkmn_strategies.adaptive:AdaptiveStrategySystem",
         config="pkmn_strategies.settings:AdaptiveSettings",
-        help="more of the language model where its advice brings more than the rules do, less where it brings less",
+        help="more of the language model if its advice brings more than the rules, less if it brings less",
     )
     register("llm-heavy", "pkmn_strategies.fixed:LLMHeavy", help="80% language model, 20% rules")
     register("balanced", "pkmn_strategies.fixed:Balanced", help="50% language model, 50% rules")

@@ -10,7 +10,7 @@ class WandbSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    project: str = Field("pkmncli", min_length=1, description="project that runs are put into")
+    project: str = Field("pkmncli", min_length=1, description="project of the runs")
     entity: str | None = Field(None, min_length=1, description="user or team; by default wandb's own")
     group: str | None = Field(None, min_length=1, description="group of runs that belong together, such as seeds")
     tags: list[str] = Field([], description="tags of the run")

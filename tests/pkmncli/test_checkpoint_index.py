@@ -81,5 +81,5 @@ def test_no_best_yet(tmp_path: Path) -> None:
 
 def test_a_damaged_index_is_told(checkpoints: Checkpoints) -> None:
     (checkpoints.folder / "index.json").write_text("[]")
-    with pytest.raises(CheckpointError, match=r"index\.json is damaged; .pkmn train --resume. makes it anew"):
+    with pytest.raises(CheckpointError, match=r"index\.json is damaged; .pkmn train --resume. makes it again"):
         checkpoints.index()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from pkmncli import cli
+from pkmncli.config import TrainSettings
+from pkmncli.config.core_sections import CORE_SECTIONS
+from pkmncli.config.option import Heading, option_of
 from pkmncli.core_commands import CORE_COMMANDS
 from pkmncli.errors import ConfigurationError, RomError
 from pkmncli.hookspecs import hookimpl
@@ -142,6 +146,19 @@ def test_a_missing_command_module_is_told(
 def test_every_core_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([name, "--help"]) == 0
     assert f"Usage: pkmn {name}" in capsys.readouterr().out
+
+
+def test_help_of_train_has_its_options_under_headings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["train", "--help"]) == 0
+    sections = re.split(r"^(\S.*):$", capsys.readouterr().out, flags=re.MULTILINE)
+    batched = zip(sections[1::2], sections[2::2], strict=True)
+    options = {name: re.findall(r"^  (--[\w-]+)", text, re.MULTILINE) for name, text in batched}
+    assert [name for name in options if name in list(Heading)] == list(Heading)
+    assert "--llm-interval" in options[Heading.LANGUAGE_MODEL] and "--steps" in options[Heading.LENGTH]
+    fields = [field for model in (TrainSettings, *CORE_SECTIONS.values()) for field in model.model_fields.values()]
+    own = {"--config", "--set", "--no-rl", "--resume"}
+    shown = [option for heading in Heading for option in options[heading]]
+    assert own < set(shown) and len(shown) == len(own) + sum(option_of(field) is not None for field in fields)
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])

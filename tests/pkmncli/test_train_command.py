@@ -227,7 +227,7 @@ def test_a_run_that_grows_over_its_limit_is_saved_and_says_how_to_go_on(
 def test_what_a_run_is_cannot_change_when_it_goes_on(pkmn: Pkmn, small_run: Run) -> None:
     for option in ("--seed=5", "--envs=2", "--mode=rl-only", "--set=dqn.batch_size=9"):
         text = one_line(pkmn("train", "--resume", "it", option), 2)
-        assert "cannot change in a run that goes on" in text
+        assert "cannot change when a run is resumed" in text
     assert "leave out --config" in one_line(pkmn("train", "--resume", "it", "--config=x.toml"), 2)
     assert "write: pkmn train --resume it" in one_line(pkmn("train", "it"), 2)
 

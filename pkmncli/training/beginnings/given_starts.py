@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pkmncli.api import read_given
 from pkmncli.atomic_files import write_atomic
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import EnvironmentSetupError, RunError
@@ -23,7 +24,7 @@ def read_given_starts(settings: ResolvedSettings) -> dict[str, bytes]:
     contents = {}
     for name, path in _given(settings):
         try:
-            contents[name] = path.read_bytes()
+            contents[name] = read_given(path)
         except OSError as error:
             raise EnvironmentSetupError(f"{name}: {path} can't be read: {error.strerror}; check the path") from None
     return contents

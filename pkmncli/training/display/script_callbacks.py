@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.errors import ConfigurationError
+from pkmncli.suggestions import did_you_mean
 from pkmncli.training.display.callbacks import Callback, ProgressionEvent, Training
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ class ScriptCallbacks(Callback):
             ConfigurationError: there is no such event.
         """
         if event not in self._functions:
-            near = get_close_matches(event, EVENTS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(EVENTS)}"
+            hint = did_you_mean(event, EVENTS, f"there are {', '.join(EVENTS)}", shown="{}")
             raise ConfigurationError(f"no event is called {event!r}: {hint}")
         self._functions[event].append(function)
 

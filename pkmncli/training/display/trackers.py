@@ -28,7 +28,7 @@ def chosen_trackers(settings: ResolvedSettings, registry: Registry) -> list[Trac
         if name == NONE or (by_default and name not in registry.names("trackers")):
             continue  # a plugin that was disabled on purpose is not missed
         registration = registry.get("trackers", name)
-        own = settings.plugin(name) if registration.config is not None else None
+        own = settings.for_part(registration)
         chosen.append(TrackedRun(registration, own))
     return chosen
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -23,19 +23,10 @@ class PartSpec:
 
     def build(self, *positional: Any) -> Any:
         """Builds the part: its positional arguments, then its settings."""
-        factory = import_target(self.target)
+        factory = pkgutil.resolve_name(self.target)
         if self.config_target is None:
             return factory(*positional)
-        return factory(*positional, import_target(self.config_target)(**self.settings))
-
-
-def import_target(target: str) -> Any:
-    """The object that ``"package.module:Name"`` names."""
-    module, _, attribute = target.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in attribute.split("."):
-        found = getattr(found, part)
-    return found
+        return factory(*positional, pkgutil.resolve_name(self.config_target)(**self.settings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-// What the language model was asked and answered, what became of it, and what it came to.
+// Questions to the language model, its answers, their use, and the totals.
 
 import { byId, element } from "./elements.js";
 import { count, figure } from "./format.js";

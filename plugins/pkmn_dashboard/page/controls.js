@@ -1,4 +1,4 @@
-// The buttons: what may be asked of the training, and what came of it.
+// The buttons: requests to the training, and their results.
 
 import { byId, element } from "./elements.js";
 import { post } from "./server.js";
@@ -34,7 +34,7 @@ export class Controls {
     if (state.run === "paused" !== this.paused) {
       this.paused = state.run === "paused";
       byId("pause").textContent = this.paused ? "Resume" : "Pause";
-      if (state.run !== "ended") say(this.paused ? "Paused: nothing is played until you resume." : "Training goes on.");
+      if (state.run !== "ended") say(this.paused ? "Paused: the training waits until you resume." : "Training resumed.");
     }
     const choice = byId("start-environment");
     const total = state.environments.length;

@@ -1,4 +1,4 @@
-// The recorded decisions, newest first, of anyone or of one source, page by page.
+// The recorded decisions, newest first, of all sources or of one, page by page.
 
 import { byId, number, replace, row } from "./elements.js";
 import { ACTIONS, count, figure, mapName, percent, SOURCES } from "./format.js";

@@ -30,7 +30,7 @@ export function replace(parent, children) {
   if (made.innerHTML !== parent.innerHTML) parent.replaceChildren(...made.childNodes);
 }
 
-/** Sets an attribute or the text only where it differs, so that nothing is read out or laid out anew for nothing. */
+/** Sets an attribute or the text only if it differs, so that nothing is read out or laid out again needlessly. */
 export function rewrite(node, name, value) {
   if (node[name] !== value) node[name] = value;
 }

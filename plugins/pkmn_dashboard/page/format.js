@@ -1,4 +1,4 @@
-// Numbers and names as people read them.
+// Numbers and names in readable form.
 
 const whole = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
@@ -22,12 +22,12 @@ export function duration(seconds) {
   return hours ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`;
 }
 
-/** The name of a map; without one its group and number. */
+/** The name of a map; its group and number if it has none. */
 export function mapName(run, id) {
   return run.maps[id] ?? `${Math.floor(id / 256)}.${id % 256}`;
 }
 
-/** How far an episode has got, in a line. */
+/** The progress of an episode in a line. */
 export function journeyWords({ milestones, total, latest, progress, step, played_s, since }) {
   const parts = [];
   if (total) parts.push(`${milestones} of ${total} milestones${latest ? `, latest ${words(latest)}` : ""}`);

@@ -1,4 +1,4 @@
-// How good the learner is alone, beside pilot and random play, and in which situations it decides.
+// Results of the learner alone, with pilot and random play, and the situations in which it decides.
 
 import { byId, number, replace, rewrite, row } from "./elements.js";
 import { count, figure, percent, words } from "./format.js";
@@ -7,7 +7,7 @@ const PLAYERS = { learner_alone: "learner alone", pilot: "pilot", random: "rando
 export const SITUATIONS = ["walking", "words", "menu", "battle", "other", "all"];
 const EVIDENCE = ["share", "agreement", "confidence"];
 
-/** The metrics that the part is made of, beside those of charts. */
+/** Metrics of this part, besides those of charts. */
 export const LEARNER_METRICS = [
   "alone/goal_share", "alone/reward", "alone/steps", "alone/episodes", "share/learner_lately",
   ...SITUATIONS.flatMap((name) => EVIDENCE.map((what) => `hand_over/${name}/${what}`)),
@@ -36,7 +36,7 @@ function result(name, { reached, episodes, goal, goal_low, goal_high, goal_steps
   return row([name, ...share.map(number), number(count(goal_steps)), number(figure(avg_reward))], { heading: true });
 }
 
-/** The latest measurings during the training, the newest first. */
+/** The latest measurements during the training, newest first. */
 function inTraining(metrics) {
   const { steps = [], values = [] } = metrics["alone/reward"] ?? {};
   return steps.map((step, index) => {

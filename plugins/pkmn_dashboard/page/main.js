@@ -27,7 +27,7 @@ function describe(run) {
   byId("run-setup").textContent = `${run.game}, ${rl}${llm && llm !== "none" ? ` with advice of ${llm}` : ""}, ${mode}, ${envs} environment${envs > 1 ? "s" : ""}`;
 }
 
-/** Of the running episode that has got furthest, or of the run as its summary has it. */
+/** Progress of the furthest running episode, or of the run from its summary. */
 function showJourney(run, state, summary) {
   const furthest = state.environments.reduce((best, one) => (best && best.milestones >= one.milestones ? best : one), null);
   const kept = summary.journey;

@@ -1,4 +1,4 @@
-// The visited tiles of a map, the busier the stronger, and where the environments are on it now.
+// The visited tiles of a map, stronger with more steps, and the places of the environments.
 
 import { byId, element, number, replace, row } from "./elements.js";
 import { count, mapName } from "./format.js";
@@ -40,7 +40,7 @@ export class VisitMap {
     byId("map-details").hidden = false;
   }
 
-  /** Where the environments are, from the live events. */
+  /** Places of the environments, from the live events. */
   follow(environments) {
     const players = environments.map(({ map_id: id, x, y }, index) => [id, x, y, index]).filter(([id]) => String(id) === this.choice.value);
     if (String(players) === String(this.players)) return;

@@ -1,4 +1,4 @@
-// The game's milestones with their splits: the soonest episode's step and game time, and what the latest one took.
+// The game's milestones with their splits: step and game time of the fastest episode, and the latest one's step.
 
 import { byId, number, replace, row } from "./elements.js";
 import { count, duration, words } from "./format.js";

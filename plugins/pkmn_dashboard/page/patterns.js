@@ -1,4 +1,4 @@
-// What paid off where, as the analyzer of decisions finds it.
+// Actions that paid off, by situation, from the analyzer of decisions.
 
 import { byId, number, replace, row } from "./elements.js";
 import { count, figure, percent, SOURCE_WORDS } from "./format.js";
@@ -13,8 +13,8 @@ export class Patterns {
     const least = Math.max(1, Math.min(1e6, Math.round(Number(byId("min-frequency").value)) || 20));
     const { patterns } = await get(`patterns?min_frequency=${least}`);
     byId("pattern-text").textContent = patterns.length
-      ? "A success is a press after which 8 decisions earned more than nothing. The surest come first."
-      : `Nothing was pressed ${count(least)} times in one situation yet.`;
+      ? "A success is an action after which 8 decisions earned more than 0. The surest come first."
+      : `No action was taken ${count(least)} times in one situation yet.`;
     replace(byId("pattern-rows"), patterns.map((one) => {
       const { map_name: map, phase_name: phase, battle_name: battle } = one.context;
       const [who] = Object.entries(one.sources).sort((one, other) => other[1] - one[1])[0] ?? [];

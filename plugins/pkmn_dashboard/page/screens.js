@@ -1,11 +1,11 @@
-// Draws the environments' screens, and says beneath each what was decided last, by whom and why.
+// Draws the environments' screens, each with its last decision, source and reason.
 
 import { byId, element, rewrite } from "./elements.js";
 import { figure, journeyWords, mapName, percent, SOURCE_WORDS } from "./format.js";
 
 const FEW = 3; // so many share the whole width
 
-/** What a running episode's journey is told from. */
+/** Source of a running episode's journey. */
 export function journeyOf(run, decision) {
   const { milestones, latest_milestone: latest, progress, step, played_s, steps_since_progress: since } = decision;
   return { milestones, total: run.milestones.length, latest, progress, step, played_s, since };
@@ -32,7 +32,7 @@ export class Screens {
   }
 
   whyNothing(state) {
-    if (state.run === "ended") return "No training goes on in this run, so there is nothing to watch. What it recorded is below.";
+    if (state.run === "ended") return "This run is not training, so there is nothing to watch. Its records are below.";
     if (!this.run.screen_shape) return "This training draws no screens.";
     if (!state.environments.length) return "The first picture comes with the next step.";
     if (state.run === "running" && state.age_s > 3) return `The latest step was ${Math.round(state.age_s)} s ago: it evaluates, saves, or waits for an answer.`;

@@ -1,6 +1,6 @@
-// Talks to the server: reads its JSON, asks things of the training, and listens to its events.
+// Connection to the server: reads its JSON, sends requests to the training, and listens to its events.
 
-/** Where the API is: beside this page, wherever a proxy has put it. */
+/** Address of the API: relative to this page, also behind a proxy. */
 const API = new URL("../api/", import.meta.url);
 
 export async function get(path) {
@@ -9,7 +9,7 @@ export async function get(path) {
   return answer.json();
 }
 
-/** Has a query ask for what came before a row: rows of several environments may share a step. */
+/** Makes a query ask for rows before a row: rows of several environments may share a step. */
 export function before(query, row) {
   query.set("before", row.global_step);
   query.set("before_environment", row.environment);
@@ -30,7 +30,7 @@ async function reason(answer) {
   }
 }
 
-/** Listens to the live events at a rate; stops while nobody can see the page. */
+/** Listens to the live events at a rate; stops while the page is hidden. */
 export class Live {
   constructor({ onLive, onLost, onEnd }) {
     this.handlers = { onLive, onLost, onEnd };

@@ -89,7 +89,7 @@ def _prompt(analysis: Analysis) -> Iterator[AdviceLine]:
         if counts[key] > _PER_SITUATION:
             continue
         action = names.of("action", one.action)
-        text = f"pressing {action} brings {'more' if good else 'less'} here than other presses"
+        text = f"pressing {action} brings {'more' if good else 'less'} here than other actions"
         yield AdviceLine("prompt", one.situation, text, _evidence(one), one.figures.stake)
 
 

@@ -98,7 +98,7 @@ def _sequences(analysis: Analysis, brief: int | None) -> list[SectionTable]:
     shortest, longest = analysis.lengths
     lengths = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
     note = (
-        f"{lengths} actions in a row, by how much difference they make. success, return: from the last\n"
+        f"{lengths} actions in a row, sorted by the difference they make. success, return: from the last\n"
         "of them on; usual: of all decisions in the situation. A part of a longer run is not shown by itself. "
         "Not tested."
     )

@@ -53,8 +53,8 @@ def source_tables(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         found.append(
             SectionTable(
                 "What advice cost",
-                "Questions to the language model by where they were asked; cached: answered from the cache; useless:\n"
-                "no advice could be read from the answer, or something was wrong with it.",
+                "Questions to the language model by situation; cached: answered from the cache; useless:\n"
+                "no advice could be read from the answer, or there was an error.",
                 ["situation", "asked", "cached", "useless", "tokens", "seconds each", "dollars"],
                 [
                     [

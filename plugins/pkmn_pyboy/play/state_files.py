@@ -10,6 +10,7 @@ from pathlib import Path
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmn_pyboy.profile.model import GameProfile
+from pkmncli.api import read_given
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
 
 
@@ -112,7 +113,7 @@ def load_state_file(path: Path, emulator: Emulator, profile: GameProfile) -> Non
         EmulatorError: the state is damaged, or does not fit the game.
     """
     try:
-        data = path.expanduser().read_bytes()
+        data = read_given(path.expanduser())
     except OSError as error:
         raise EnvironmentSetupError(f"--state: {path} can't be read: {error.strerror}; check the path") from None
     try:

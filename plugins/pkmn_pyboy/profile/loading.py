@@ -40,7 +40,7 @@ from pkmn_pyboy.story.model import Evidence
 from pkmn_pyboy.story.schema import MilestonesFile
 from pkmn_pyboy.world.script_marks import ScriptMark, WorldRules, compile_pattern
 from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
-from pkmncli.api import parse_toml
+from pkmncli.api import parse_toml, read_given_text
 from pkmncli.errors import EnvironmentSetupError
 
 GAMES_FOLDER = Path(__file__).parents[1] / "games"
@@ -151,8 +151,10 @@ def _chain(folder: Path, game: GameFile) -> Any:
 
 
 def _parse(path: Path, model: type[Any]) -> Any:
+    if path.exists() and not path.is_file():
+        raise EnvironmentSetupError(f"{path} is no regular file")  # a pipe may never begin
     try:
-        data = parse_toml(path.read_text(encoding="utf-8"))
+        data = parse_toml(read_given_text(path))
     except FileNotFoundError:
         raise EnvironmentSetupError(f"{path} is missing: a game profile needs it") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -30,6 +30,9 @@ from pkmncli.errors import EXIT_EMULATOR, ConfigurationError, EnvironmentSetupEr
 _NONE = "none"
 
 
+_GAME, _STATE, _OUTPUT = "Game", "State of the player", "Output"
+
+
 def world(
     place: Annotated[
         str | None, typer.Argument(metavar="[MAP]", help="A map to show: its name, a part of it, or its numbers.")
@@ -48,33 +51,48 @@ def world(
             envvar="PKMN_ROM_PATH",
             show_envvar=False,
             help="Cartridge image. [default: the bundled game]",
+            rich_help_panel=_GAME,
         ),
     ] = None,
     game: Annotated[
-        str | None, typer.Option(help="Game profile, by name or by its folder. [default: from the image]")
+        str | None,
+        typer.Option(help="Game profile, by name or by its folder. [default: from the image]", rich_help_panel=_GAME),
     ] = None,
     force_rom: Annotated[
-        bool, typer.Option("--force-rom", help="Accept an image that the game profile does not know.")
+        bool,
+        typer.Option("--force-rom", help="Accept an image that the game profile does not know.", rich_help_panel=_GAME),
     ] = False,
     with_: Annotated[
         str | None,
-        typer.Option("--with", help="Usable field moves, such as cut,surf; or none. [default: all]"),
+        typer.Option(
+            "--with", help="Usable field moves, such as cut,surf; or none. [default: all]", rich_help_panel=_STATE
+        ),
     ] = None,
     badges: Annotated[
-        str | None, typer.Option(help="Badges, by name or number: limits the field moves to theirs.")
+        str | None,
+        typer.Option(help="Badges, by name or number: limits the field moves to theirs.", rich_help_panel=_STATE),
     ] = None,
     events: Annotated[
         str | None,
-        typer.Option(help="Event flags that are set, by name or number: shows the maps as the story has changed them."),
+        typer.Option(
+            help="Event flags that are set, by name or number: shows the maps as the story has changed them.",
+            rich_help_panel=_STATE,
+        ),
     ] = None,
-    maps: Annotated[bool, typer.Option("--maps", help="Show every map of a route.")] = False,
+    maps: Annotated[bool, typer.Option("--maps", help="Show every map of a route.", rich_help_panel=_OUTPUT)] = False,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the map or the route as a picture.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the map or the route as a picture.", rich_help_panel=_OUTPUT),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Show the route to each goal of the game's story, or its problem.")
+        bool,
+        typer.Option(
+            "--check", help="Show the route to each goal of the game's story, or its problem.", rich_help_panel=_OUTPUT
+        ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write JSON, for other programs.", rich_help_panel=_OUTPUT)
+    ] = False,
 ) -> None:
     """Show the maps of a game, one of them, or the route between two places, from the cartridge image.
 

@@ -273,6 +273,7 @@ def test_a_model_that_can_be_talked_to_is(name: str) -> None:
         ([{"id": "a"}], ["a"]),
         (["a", "b"], ["a", "b"]),
         ({"data": [{"id": 5}, {}, None, {"id": ""}, {"id": "a"}]}, ["a"]),
+        ({"data": [{"id": "\x1b[2Ja"}, {"id": "a\nb"}, {"id": "a" * 201}, {"id": "b"}]}, ["b"]),
         ({"data": []}, []),
         ({"data": None, "models": ["a"]}, ["a"]),
         ({}, None),

@@ -141,7 +141,7 @@ def test_given_again_it_trains_nothing(unbroken: tuple[str, str, Path], pkmn: Pk
         other = pkmn("tune", str(folder / "it.toml"), f"--save-dir={folder / 'runs'}")
         log = (folder / "runs" / "it" / STUDY_FILE).read_bytes()
         dry = pkmn("tune", str(folder / "it.toml"), f"--save-dir={folder / 'runs'}", "--dry-run")
-    assert other.code == 5 and "is going on already, in process " in other.err
+    assert other.code == 5 and "is already running, in process " in other.err
     assert dry.code == 0 and dry.out.startswith("Tuning it: 3 trials of 2 seeds and 960 steps, 3 ended, 0 to go.")
     assert (folder / "runs" / "it" / STUDY_FILE).read_bytes() == log
 
@@ -169,7 +169,7 @@ def test_ctrl_c_and_kill_lose_nothing(
     wait_until(process, runs / "logs" / "trial-002_seed-0.txt", "Ctrl-C saves")
     process.kill()
     out, _ = process.communicate()
-    assert "Trial 0 goes on: seed 0 from its checkpoint; seed 1 anew.\n" in out
+    assert "Trial 0 resumes: seed 0 from its checkpoint; seed 1 anew.\n" in out
     first = Run(runs / "trial-000_seed-0").summary_file
     before = first.stat().st_mtime_ns
 
@@ -177,7 +177,7 @@ def test_ctrl_c_and_kill_lose_nothing(
     out, err = process.communicate()
     assert process.returncode == 0, err
     assert "3 trials of 2 seeds and 960 steps, 2 ended, 1 to go." in out
-    assert "Trial 2 goes on: seed 0 " in out and "[3/3] trial 2: " in out and "[2/3]" not in out
+    assert "Trial 2 resumes: seed 0 " in out and "[3/3] trial 2: " in out and "[2/3]" not in out
     assert first.stat().st_mtime_ns == before
     *_, folder = unbroken
     assert results(tmp_path) == results(folder)

@@ -230,6 +230,10 @@ OBJECTS = {
 
 WORDS = {
     "a command": ("Press the A button.", "a in words"),
+    "a command in small letters": ("press a to talk, then press a twice", "a in words"),
+    "a small button": ("press the a button", "a in words"),
+    "an article": ("Press a key to go on.", "refused: names nothing"),
+    "an article before a button": ("Hit a button. Tap a tile and go left.", "left in words"),
     "a direction": ("You should go north to the lab.", "up in words"),
     "a name alone": ("**Down**.", "down in words"),
     "a label": ("Final answer: left", "left in words"),

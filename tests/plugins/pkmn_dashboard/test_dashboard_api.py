@@ -155,7 +155,7 @@ def test_patterns_are_those_of_the_analyzer(client: TestClient, finished_run: Pa
 @pytest.mark.parametrize("action", ["pause", "resume", "save-checkpoint", "save-start", "stop"])
 def test_nothing_can_be_asked_of_a_run_that_is_over(client: TestClient, action: str) -> None:
     answer = client.post(f"/api/{action}", headers=ACTION)
-    assert (answer.status_code, answer.json()["detail"]) == (409, "no training goes on in this run")
+    assert (answer.status_code, answer.json()["detail"]) == (409, "no training is running in this run")
 
 
 def test_a_page_that_only_shows_refuses_before_anything_else(finished_run: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_name_that_was_pointed_here_is_not_answered(served: Any, host: str, st
         ({**ACTION, "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 403),
         ({**ACTION, "origin": "http://127.0.0.1:8081"}, 403),
         ({**ACTION, "origin": "http://127.0.0.1:8080"}, 409),
-        (ACTION, 409),  # no training goes on, which only those learn who may ask
+        (ACTION, 409),  # no training is running, which only those learn who may ask
     ],
 )
 def test_only_the_page_itself_changes_anything(served: Any, headers: dict[str, str], status: int) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import psutil
@@ -130,3 +132,35 @@ def ask(port: int, headers: str) -> bytes:
 
     answer: bytes = wait_until(attempt)
     return answer
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no hangups")
+def test_a_hangup_ends_the_page_orderly_unless_it_is_to_be_ignored(finished_run: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pkmncli", "dashboard", str(finished_run), "--web-port=18280"]
+    for wrapper, code in (([], 0), (["nohup"], None)):
+        with subprocess.Popen([*wrapper, *command], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                line = ""
+                while not line.startswith("Showing "):
+                    line = process.stdout.readline()
+                    assert line, "no page is served"
+                url = f"{line.split(' at ')[1].strip()}api/run"
+                wait_until(lambda url=url: _answers(url))
+                process.send_signal(signal.SIGHUP)
+                if code is None:
+                    with pytest.raises(subprocess.TimeoutExpired):
+                        process.wait(2)
+                    assert _answers(url)
+                else:
+                    assert process.wait(30) == code
+            finally:
+                process.kill()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=30):
+            return True
+    except OSError:
+        return False

@@ -113,7 +113,7 @@ def test_the_page_works_under_a_folder_of_a_proxy(
         sent = {**button, "cookie": f"{cookie['name']}={cookie['value']}"}
         asked.request("POST", f"{PREFIX}/api/pause", headers=sent)
         assert asked.getresponse().status == 409, (
-            "its buttons are let through: that no training goes on is another matter"
+            "its buttons are let through: that no training is running is another matter"
         )
 
 

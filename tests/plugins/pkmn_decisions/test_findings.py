@@ -198,8 +198,8 @@ def test_two_runs_are_compared_and_alike_ones_do_not_differ(tmp_path: Path) -> N
 def test_advice_tells_what_pays_and_what_costs(planted: Path) -> None:
     told = {(one["context"]["map"], one["text"]) for one in DecisionHistoryAnalyzer(planted).advice(5)}
     names = {3: "select", 5: "down"}
-    assert (GOOD[0], f"pressing {names[GOOD[1]]} brings more here than other presses") in told
-    assert (BAD[0], f"pressing {names[BAD[1]]} brings less here than other presses") in told
+    assert (GOOD[0], f"pressing {names[GOOD[1]]} brings more here than other actions") in told
+    assert (BAD[0], f"pressing {names[BAD[1]]} brings less here than other actions") in told
     json.dumps(DecisionHistoryAnalyzer(planted).findings("advice"))
 
 

@@ -75,8 +75,8 @@ def test_a_model_is_fetched_whole_and_found(folder: Path) -> None:
     [
         ({"sha256": "0" * 64}, "SHA-256"),
         ({"file": "tiny_model_of_a_test/other.gguf"}, "does not hold"),
-        ({"size_bytes": len(CONTENT) - 1}, "it has not"),
-        ({"size_bytes": len(CONTENT) + 1}, "it has not"),
+        ({"size_bytes": len(CONTENT) - 1}, "its size is not"),
+        ({"size_bytes": len(CONTENT) + 1}, "its size is not"),
     ],
     ids=["another checksum", "another file", "longer", "shorter"],
 )
