@@ -23,9 +23,9 @@ import numpy as np
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.navigation.grid import STEPS
 from pkmn_pyboy.navigation.people import PeopleReader
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.screens.menu_tasks import LEAD, TEACH, USE
 from pkmn_pyboy.settings import EnvironmentSettings
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
 from pkmncli.api import Advice
 

@@ -24,7 +24,7 @@ from pkmncli.atomic_files import (
     write_errors_explained,
     write_json,
 )
-from pkmncli.checkpoint_index import VERSIONS_FILE, Checkpoints
+from pkmncli.checkpoint_index import LATEST, VERSIONS_FILE, Checkpoints
 from pkmncli.errors import RunError
 from pkmncli.outgoing_text import redact
 from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
@@ -261,6 +261,8 @@ def check_run_name(save_dir: Path, name: str | None) -> None:
         raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
     if name is not None and len(name.encode()) > LONGEST_NAME:
         raise RunError(f"run name {name[:40]}...: has more than {LONGEST_NAME} bytes, which no folder can have")
+    if name == LATEST:
+        raise RunError(f"run name {name!r}: is the word for the newest run; choose another name")
     if name is not None and (save_dir / name).exists():
         raise RunError(f"run {save_dir / name} exists already: choose another name, or resume that run")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pkmn_pyboy.environments.enhanced import EnhancedPyBoyPokemonCrystalEnv
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
 
 
 class CustomPokemonEnv(EnhancedPyBoyPokemonCrystalEnv):

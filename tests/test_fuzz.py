@@ -37,8 +37,8 @@ from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_save
 from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
-from pkmn_pyboy.world.descriptions import Describer
-from pkmn_pyboy.world.pages import list_page
+from pkmn_pyboy.world_command.descriptions import Describer
+from pkmn_pyboy.world_command.pages import list_page
 from pkmncli.api import LLMReply, parse_json, parse_toml
 from pkmncli.config import resolve_settings
 from pkmncli.config.sources import from_file

@@ -14,12 +14,12 @@ import pytest
 
 import pkmncli
 from pkmn_pyboy.environment import make_environment
-from pkmn_pyboy.environments.mask_rules import MASK_RULES, allowed_actions
-from pkmn_pyboy.environments.observation import STATE_VARIABLES
 from pkmn_pyboy.goal_view.local_map import PLANES
 from pkmn_pyboy.goal_view.table import GOAL_NUMBERS
 from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
 from pkmn_pyboy.state.game_state import PHASE_NAMES, Party, Phase
+from pkmn_pyboy.state.mask_rules import MASK_RULES, allowed_actions
+from pkmn_pyboy.state.variables import STATE_VARIABLES
 from pkmncli import cli, errors
 from pkmncli.api import Action
 from pkmncli.command_table import build_command

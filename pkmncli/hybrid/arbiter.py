@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,7 @@ class Arbiter:
             "trust": self.trust,
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resume from :meth:`state_dict`."""
         self._random.bit_generator.state = state["random"]
         self._steps_left = np.asarray(state["steps_left"], np.int64)

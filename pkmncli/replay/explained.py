@@ -11,7 +11,7 @@ from pkmncli.api import Source
 from pkmncli.declared import default_action_names
 from pkmncli.errors import RunError
 from pkmncli.runs import Run
-from pkmncli.training.display.scene import WHO
+from pkmncli.training.display.status import DECIDED_BY
 
 if TYPE_CHECKING:
     from pkmncli.api import Facts
@@ -84,7 +84,7 @@ class Explanation:
         row = self._decisions.get(step.number)
         pressed, reason = self._names.action(step.action), ""
         if row is not None:
-            pressed += f", by {WHO[Source(row['source'])]}, confidence {row['confidence']:.2f}"
+            pressed += f", by {DECIDED_BY[Source(row['source'])]}, confidence {row['confidence']:.2f}"
             reason = str(row["reason"])
         elif self._who:
             pressed += f", by {self._who}"

@@ -1,4 +1,4 @@
-"""Puts a training's parts together from settings: how workers build their environment, the learner, the store."""
+"""Parts of a training from settings: how workers build their environment, the learner, the store."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PASSED_ON = ("rom_path", "goal", "goals", "max_steps_per_episode", "force_rom",
 
 
 def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_people: bool = False) -> PartSpec:
-    """How to build the environment that the settings choose.
+    """Return how to build the environment that the settings choose.
 
     Args:
         settings: the training's settings.
@@ -77,7 +77,7 @@ def observation_type_of(settings: ResolvedSettings, registry: Registry) -> str |
 
 
 def unread_settings(settings: ResolvedSettings, registry: Registry) -> list[str]:
-    """Settings of a training that would go to an environment, where the one that was chosen has none of that name."""
+    """Return the settings that would go to an environment, where the chosen one has no setting of that name."""
     model = registry.get("environments", settings.train.env).load_config()
     if model is None:
         return []
@@ -87,7 +87,7 @@ def unread_settings(settings: ResolvedSettings, registry: Registry) -> list[str]
 
 
 def _derived_target(name: str, registration: Registration) -> str:
-    """The import target of a class derived from an environment's: its way to build one from settings, if it has one."""
+    """Return the import target of a class derived from an environment's, or of its ``from_settings`` if it has one."""
     try:
         found = pkgutil.resolve_name(name)
     except (ImportError, AttributeError) as error:
@@ -130,7 +130,7 @@ def _rewards(settings: ResolvedSettings, registry: Registry) -> dict[str, dict[s
 
 
 def _discount(settings: ResolvedSettings, registry: Registry, reward: str, own: float | None) -> float | None:
-    """The discount of a reward that is made with one, which has to be the learner's."""
+    """Return the discount of a reward that needs one; it must be the learner's."""
     name = settings.train.rl
     if name == NONE or registry.get("algorithms", name).config is None:
         return own
@@ -170,7 +170,7 @@ def worker_spec(
     seed: int | None = None,
     headless: bool = True,
 ) -> WorkerSpec:
-    """How to build all the workers of a training or an evaluation."""
+    """Return how to build all the workers of a training or an evaluation."""
     train = settings.train
     return WorkerSpec(
         environment=environment_spec(settings, registry),
@@ -186,7 +186,7 @@ def worker_spec(
 def build_learner(
     settings: ResolvedSettings, registry: Registry, pool: WorkerPool, *, total_steps: int, num_envs: int | None = None
 ) -> Algorithm:
-    """The learner that the settings choose, for the pool's spaces. ``total_steps`` is what its schedules end at."""
+    """Return the learner that the settings choose. Its schedules end at ``total_steps``."""
     train = settings.train
     if train.rl == NONE:
         return NoLearner()
@@ -203,7 +203,7 @@ def build_learner(
 
 
 def build_strategy(settings: ResolvedSettings, registry: Registry) -> Strategy | None:
-    """The strategy that the settings choose; nothing where there is nothing to share."""
+    """Return the strategy that the settings choose; None if there is no advice to share."""
     train = settings.train
     if not train.shares_advice:
         return None
@@ -214,7 +214,7 @@ def build_strategy(settings: ResolvedSettings, registry: Registry) -> Strategy |
 
 
 def build_curriculum(settings: ResolvedSettings) -> Curriculum | None:
-    """The curriculum; nothing where no learner could take over from anyone."""
+    """Return the curriculum; None if no learner could take over."""
     if settings.train.mode != "adaptive" or not settings.curriculum.enabled:
         return None
     return Curriculum(settings.curriculum)
@@ -233,7 +233,7 @@ def _set_torch_threads(count: int) -> None:
 
 
 def open_store(registry: Registry, folder: Path) -> Store:
-    """The store of a run's tables."""
+    """Return the store of a run's tables."""
     store: Store = registry.get("stores", DEFAULT_STORE).load()(folder)
     return store
 
@@ -252,7 +252,7 @@ def _config_target(registration: Registration) -> str | None:
 
 
 def _importable(target: Any, registration: Registration) -> str:
-    """The import target of a registered object: a worker is another process and has to import it anew."""
+    """Return the import target of a registered object: a worker is another process and imports it again."""
     if isinstance(target, str):
         return target
     name = f"{target.__module__}:{target.__qualname__}"
@@ -265,7 +265,7 @@ def _importable(target: Any, registration: Registration) -> str:
 
 
 def names_of(pool: WorkerPool) -> dict[str, Any]:
-    """What a run says of its game for whoever reads its numbers: the content of ``names.json``."""
+    """Return a run's description of its game, for readers of its numbers: the content of ``names.json``."""
     names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
     names |= {"actions": list(pool.action_names.names), "frames_per_second": pool.frames_per_second}
     return {**names, "goal": pool.goal, "identity": pool.identity}

@@ -49,9 +49,9 @@ class InterruptFlag:
         self._message = message
         self.received: signal.Signals | None = None
         self.insisted = False
-        """Whether a second signal came, which ends whatever is going on."""
+        """True if a second signal came, which ends everything."""
         self.last_words: Callable[[], str] = lambda: ""
-        """Gives what is to be said where the second one ends the process."""
+        """Returns the last message when the second signal ends the process."""
         self._requests = _Requests()
         self._previous: dict[signal.Signals, Any] = {}
         self._last_resort: _LastResort | None = None
@@ -62,7 +62,7 @@ class InterruptFlag:
 
     @property
     def exit_code(self) -> int:
-        """What a shell expects of a process that a signal ended."""
+        """Exit code that a shell expects of a process ended by a signal."""
         return 128 + (self.received or signal.SIGINT)
 
     def __enter__(self) -> InterruptFlag:
@@ -92,7 +92,7 @@ class InterruptFlag:
         self.ask(signal.Signals(number))
 
     def ask(self, number: signal.Signals) -> None:
-        """Asks for an orderly end, if nobody has yet."""
+        """Request an orderly end, unless that was done already."""
         if self.received is None:
             self.received = number
             if self._message:
@@ -106,7 +106,7 @@ class _Requests:
         self._first: float | None = None
 
     def insists(self, number: int) -> bool:
-        """Whether a signal that comes now is somebody's second request to end."""
+        """Return whether a signal that comes now is a second request to end."""
         now = time.monotonic()
         if self._first is None:
             self._first = now
@@ -131,7 +131,7 @@ class _LastResort:
         threading.Thread(target=self._listen, name="pkmn-last-resort", daemon=True).start()
 
     def close(self) -> None:
-        """The end came in good order."""
+        """Stop listening: the process ended in good order."""
         signal.set_wakeup_fd(self._before)
         self._is_told.close()
 
@@ -179,7 +179,7 @@ def _stop_at_end_of_input() -> None:
 
 
 def _write_at_once(descriptor: int, text: bytes) -> None:
-    """Writes to a descriptor that takes it now; past the streams, which whatever is stuck may hold."""
+    """Write to a descriptor if it accepts data now, bypassing streams that may be blocked."""
     with contextlib.suppress(OSError, ValueError):
         if sys.platform == "win32" or select.select([], [descriptor], [], 0)[1]:
             os.write(descriptor, text)

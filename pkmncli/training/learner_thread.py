@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from pkmncli.api import Algorithm
 
 _HANDOVER_SECONDS = 1e-5
-"""How long a thread may keep another one from going on; by default Python's have 5 ms. An update waits for its turn
+"""Maximum time in which a thread keeps another one waiting; by default 5 ms. An update waits for its turn
 some hundred times, a step some ten times, and a step takes about 1 ms: with turns of 0.2 ms it took a fifth longer."""
 
 
@@ -60,7 +61,7 @@ class LearnerThread:
         self._quick_turns = _QuickTurns.begin()
 
     def next_window(self) -> dict[str, float]:
-        """Ends a window: waits for the running update, lets it act, and starts the next one.
+        """End a window: wait for the running update, publish its weights, and start the next one.
 
         Returns the metrics of the update that ended; nothing when there was none.
         """
@@ -76,10 +77,10 @@ class LearnerThread:
         return metrics
 
     def meanwhile(self) -> None:
-        """Does nothing: the thread learns anyway while the environments step."""
+        """Do nothing: the thread learns anyway while the environments step."""
 
     def wait(self) -> list[dict[str, float]]:
-        """Waits for the running update without letting it act yet, so that the learner may be saved."""
+        """Wait for the running update without publishing it, so that the learner can be saved."""
         if self._running is None:
             return []
         metrics = self._running.result()
@@ -88,12 +89,12 @@ class LearnerThread:
         return [metrics]
 
     def _start(self) -> Future[dict[str, float]] | None:
-        """Begins an update, after the running one if there is one."""
+        """Start an update, after the running one if there is one."""
         drawn = self._learner.draw()
         return None if drawn is None else self._executor.submit(self._learner.learn, drawn)
 
     def _let_act(self, running: Future[dict[str, float]] | None, *, begun: bool = False) -> dict[str, float]:
-        """Waits for an update and lets it act, or that which was waited for before; ``begun``: another one has."""
+        """Wait for an update and publish its weights, or those awaited before; ``begun``: the next one has started."""
         metrics = {} if running is None else running.result()
         if running is not None or self._unpublished:
             if begun:
@@ -104,15 +105,15 @@ class LearnerThread:
         return metrics
 
     def state_dict(self) -> dict[str, Any]:
-        """Whether an update is done that does not act yet. Call :meth:`wait` before."""
+        """Return whether an update is done but not published. Call :meth:`wait` before."""
         return {"unpublished": self._unpublished}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`."""
         self._unpublished = bool(state["unpublished"])
 
     def close(self) -> None:
-        """Ends the thread and what the learner holds. An update that is under way in its process is not waited for."""
+        """End the thread and close the learner. An update that runs in another process is not awaited."""
         end_learner = getattr(self._learner, "close", lambda: None)
         try:
             end_learner()
@@ -132,7 +133,7 @@ class LaunchedUpdates:
         self._metrics: deque[dict[str, float]] = deque()  # of launches, not returned yet
 
     def next_window(self) -> dict[str, float]:
-        """Ends a window: lets act what was launched before it, and has its own update launched by and by.
+        """End a window: publish what was launched before it; its own update is launched later.
 
         Returns the metrics of a launch, in their order; nothing where there is none.
         """
@@ -143,7 +144,7 @@ class LaunchedUpdates:
         return self._metrics.popleft() if self._metrics else {}
 
     def meanwhile(self) -> None:
-        """Launches what is due, while the environments step."""
+        """Launch the updates that are due, while the environments step."""
         for _ in range(self._due):
             drawn = self._learner.draw()
             if drawn is not None:
@@ -152,7 +153,7 @@ class LaunchedUpdates:
         self._due = 0
 
     def wait(self) -> list[dict[str, float]]:
-        """Launches what is due without letting it act yet, so that the learner may be saved."""
+        """Launch the updates that are due without publishing them, so that the learner can be saved."""
         self.meanwhile()
         metrics = list(self._metrics)
         self._metrics.clear()
@@ -162,12 +163,12 @@ class LaunchedUpdates:
         """Return whether an update was launched that does not act yet. Call :meth:`wait` before."""
         return {"unpublished": self._unpublished}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from :meth:`state_dict`."""
         self._unpublished = bool(state["unpublished"])
 
     def close(self) -> None:
-        """Ends what the learner holds."""
+        """Close the learner."""
         getattr(self._learner, "close", lambda: None)()
 
 

@@ -22,13 +22,13 @@ class NoLearner:
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
-        """The first allowed action of each environment, with no confidence at all."""
+        """Return the first allowed action of each environment, with confidence 0."""
         masks = observations["action_mask"]
         count = len(masks)
         return masks.argmax(axis=1).astype(np.int64), np.zeros(count, np.float32), np.zeros(count, np.bool_)
 
     def observe(self, transitions: Transitions) -> None:
-        """Takes no notice."""
+        """Do nothing."""
 
     def draw(self) -> object | None:
         """Nothing to learn from."""

@@ -1,6 +1,6 @@
-"""How much say learner, language model and rules have, from episode to episode: strategy and curriculum.
+"""Strategy and curriculum of a training: shares of learner, language model and rules, from episode to episode.
 
-What is measured is played between two steps, so a training that is broken off there plays it when it goes on.
+Measured episodes are played between two steps; a training that is interrupted there plays them when it resumes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pkmncli.api import Algorithm, Strategy
 from pkmncli.hybrid.curriculum import Curriculum
-from pkmncli.training.evaluation.measurement import Measured
+from pkmncli.training.evaluation.while_training import Measured
 
 if TYPE_CHECKING:
     from pkmncli.training.display.callbacks import ProgressionEvent
@@ -60,7 +60,7 @@ class Progression:
         self._play = play
         self._early = early
         self._counts = True
-        """Whether the curriculum counts what is due."""
+        """True if the curriculum counts the episodes that are due."""
         self._due: list[int] = []
         """Numbers of the measured episodes that are to be played next."""
 
@@ -136,7 +136,7 @@ class Progression:
         return changes
 
     def take_metrics(self) -> dict[str, float]:
-        """What stands after an episode, for the table of metrics; a measured reward is told once."""
+        """Return stage, trust and share after an episode, for the table of metrics."""
         found: dict[str, float] = {}
         if self.curriculum is not None:
             found["curriculum/stage"], found["curriculum/trust"] = self.curriculum.stage, self.curriculum.trust

@@ -38,7 +38,7 @@ class RunGuard:
         self._tell = tell
         self._next_look = 0.0
         self._kept: dict[Path, bytes] = {}
-        """What the folder must hold for the run to go on, by where it stands."""
+        """Content that the folder must hold for the run to be resumed, by path."""
         versions = self._run.versions_file
         for path in (versions, run.config_file, run.names_file, run.command_file):
             self._remember(path)
@@ -52,7 +52,7 @@ class RunGuard:
         return self.look()
 
     def look(self) -> bool:
-        """Makes again what is missing.
+        """Restore what is missing.
 
         Returns:
             Whether the folder had to be made anew, so that nothing is saved in it yet.
@@ -78,7 +78,7 @@ class RunGuard:
         return not whole
 
     def check(self) -> None:
-        """Makes sure, when nothing more is saved, that the run is where it was.
+        """Ensure, when nothing more is saved, that the run is still in its folder.
 
         Raises:
             RunError: it is not, with where it is.
@@ -90,7 +90,7 @@ class RunGuard:
 
     @property
     def name_is_taken(self) -> bool:
-        """Whether another run is where this one was, so that nothing may be written there."""
+        """True if another run is in this one's place, so that nothing may be written there."""
         return not self._lock.holds_folder and of_another_run(self._run.folder, self._id)
 
     def _check_whose_it_is(self) -> None:

@@ -1,4 +1,4 @@
-"""A training from settings to summary: makes or opens the run, builds the parts, trains, and cleans up."""
+"""A training from settings to summary: create or open the run, build the parts, train, clean up."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from pkmncli.advice.build import CoordinatorBuilder, build_coordinator
 from pkmncli.api import Algorithm, RunInfo, Store
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
-from pkmncli.config import DEFAULT_STEPS, NONE, ResolvedSettings, TrainSettings
+from pkmncli.config import NONE, ResolvedSettings, TrainSettings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say, warn
 from pkmncli.errors import PkmnError, RunError
-from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.run_lock import RunLock
 from pkmncli.runs import Run, check_run_name, create_run
-from pkmncli.seeds import Purpose, derive_seed, episode_number
+from pkmncli.seeds import Purpose
 from pkmncli.standard_streams import Installed
 from pkmncli.training.assembly import (
     build_curriculum,
@@ -37,37 +36,34 @@ from pkmncli.training.assembly import (
 )
 from pkmncli.training.beginnings.demonstrations import find_demonstrations, show
 from pkmncli.training.beginnings.episode_starts import EpisodeStarts
-from pkmncli.training.beginnings.given_starts import check_kept_starts, keep_given_starts, read_given_starts
+from pkmncli.training.beginnings.given_starts import check_kept_starts, read_given_starts, settle
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.beginnings.start_from import begin_from, find_starting_point, slug
-from pkmncli.training.beginnings.starts_curriculum import StartsCurriculum
-from pkmncli.training.checkpoints.files import Checkpoint, WholeCheckpoint
+from pkmncli.training.checkpoints.files import WholeCheckpoint
 from pkmncli.training.checkpoints.retention import CheckpointKeeper, remove_leftovers
 from pkmncli.training.checkpoints.selection import newest_checkpoint, set_aside_after
 from pkmncli.training.display.callbacks import Callback, Callbacks
 from pkmncli.training.display.console import ConsoleProgress
-from pkmncli.training.display.estimate import duration, estimate, observation_bytes, size
+from pkmncli.training.display.estimate import announcement, duration
 from pkmncli.training.display.live_board import LiveBoardServer
 from pkmncli.training.display.plugin_hooks import PluginHooks
 from pkmncli.training.display.run_log import log_to
-from pkmncli.training.display.status import TrainerOptions
 from pkmncli.training.display.trackers import TrackedRun, chosen_trackers
-from pkmncli.training.evaluation.examination import Examination
 from pkmncli.training.evaluation.final_evaluation import (
     FinalEvaluation,
     earlier_results,
     hold_final_evaluation,
     is_complete,
 )
-from pkmncli.training.evaluation.measurement import Measurement
+from pkmncli.training.evaluation.while_training import CurriculumEvaluation, PeriodicEvaluation
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.intervals import Interval
+from pkmncli.training.options import TrainerOptions, trainer_options
 from pkmncli.training.progression import Progression
 from pkmncli.training.run_guard import RunGuard
 from pkmncli.training.run_keeper import RunKeeper
 from pkmncli.training.trainer import Trainer
-from pkmncli.training.workers.link import WorkerLostError
 from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.process import WorkerLostError
 from pkmncli.training.workers.reports import ReportKeeper
 from pkmncli.training.workers.spec import WorkerSpec
 
@@ -78,7 +74,7 @@ STOPPING = "Stopping: the run is saved first. Ctrl-C again ends at once."
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a training ended. One that a signal or a viewer ended is saved all the same; ``exit_code`` tells it."""
+    """Result of a training. ``exit_code`` is not 0 if a signal or a viewer ended it; it is saved in any case."""
 
     run: Run
     summary: dict[str, Any]
@@ -89,22 +85,22 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """Beginning of a new run: steps that its learner was shown before, and whose weights it has."""
+    """Start of a new run: steps of demonstrations that its learner has seen, and the origin of its weights."""
 
     shown_steps: int
     started_from: str
 
 
 class TrainingSession:
-    """Everything around the trainer's loop, for a new run or one that goes on.
+    """A training around the trainer's loop: a new run, or one that is resumed.
 
     Args:
-        settings: the training's settings; of a run that goes on, its own with what may change.
+        settings: of the training; of a resumed run its own, with what may change.
         registry: where plugins are looked up.
-        arguments: the command line, to be kept in the run.
-        progress: what shows the training.
+        arguments: command line, kept in the run.
+        progress: shows the training.
         callbacks: also follow the training.
-        on_trainer: is shown the trainer before it trains.
+        on_trainer: called with the trainer before it trains.
     """
 
     def __init__(
@@ -126,12 +122,12 @@ class TrainingSession:
         self._trackers: list[TrackedRun] = []
 
     def start(self) -> Outcome:
-        """Makes a new run and trains it. Nothing is written before the environments run."""
+        """Create a new run and train it. Nothing is written before the environments run."""
         train = self._settings.train
         check_run_name(train.save_dir, train.run_name)
         self._trackers = chosen_trackers(self._settings, self._registry)
         with Installed(), InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
-            options = self._options(None, pool.max_steps_per_episode)
+            options = trainer_options(self._settings, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             started_from = self._begin_from_weights(pool, learner)
             pool.reset()  # a start state that does not fit is told before there is a run
@@ -141,17 +137,17 @@ class TrainingSession:
             run = create_run(train.save_dir, slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked() as lock, log_to(run, train.log_level):
                 write_json(run.names_file, names_of(pool))
-                self._settings = _settled(self._settings, run, given)
+                self._settings = settle(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 begun = _Begun(shown, started_from)
                 return self._train(run, lock, pool, learner, options, begun, advice, interrupted)
 
     def go_on(self, run: Run, at: str = LATEST) -> Outcome:
-        """Goes on with a run from its newest checkpoint that is whole, or from an earlier one: later ones go aside.
+        """Resume a run from its newest checkpoint that is whole, or from an earlier one; later ones are set aside.
 
         Args:
             run: the run.
-            at: which checkpoint, as :meth:`pkmncli.checkpoint_index.Checkpoints.resolve` has it.
+            at: checkpoint, as :meth:`pkmncli.checkpoint_index.Checkpoints.resolve` takes it.
         """
         self._trackers = chosen_trackers(self._settings, self._registry)
         with (
@@ -169,7 +165,8 @@ class TrainingSession:
             checkpoint = newest_checkpoint(run)
             with self._workers() as pool:
                 self._mend_names(run, pool)
-                options = self._options(checkpoint.content, pool.max_steps_per_episode)
+                schedule_steps = checkpoint.content.trainer.schedule_steps
+                options = trainer_options(self._settings, pool.max_steps_per_episode, schedule_steps)
                 learner = self._learner(pool, options)
                 advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
                 return self._train(run, lock, pool, learner, options, checkpoint, advice, interrupted)
@@ -185,7 +182,7 @@ class TrainingSession:
             write_json(run.names_file, names_of(pool))
 
     def _begin_from_weights(self, pool: WorkerPool, learner: Algorithm) -> str:
-        """Gives the learner the weights that it is to begin with. Returns whose they are; empty for its own."""
+        """Give the learner its first weights. Returns their origin in words; empty for random ones."""
         point = find_starting_point(self._settings, self._registry, str(pool.names["game"]))
         if point is None:
             return ""
@@ -194,7 +191,7 @@ class TrainingSession:
         return point.title
 
     def _show_demonstrations(self, pool: WorkerPool, learner: Algorithm, interrupted: InterruptFlag) -> int:
-        """Shows the learner the episodes of earlier runs. Returns how many steps it took in."""
+        """Show the learner the episodes of earlier runs. Returns the number of steps."""
         Pretraining(learner, self._settings.train.pretrain_steps)  # one that can't be pretrained is told at once
         demonstrations = find_demonstrations(self._settings, self._registry, pool, learner)
         if not demonstrations:
@@ -242,9 +239,9 @@ class TrainingSession:
         guard = self._guard(run, lock)
         interrupted.last_words = lambda: _how_to_go_on(run)
         store = open_store(self._registry, tables_folder(settings, run))
-        examination = Examination.of(settings, self._registry)
-        measurement = Measurement.of(settings, self._registry)
-        progression = self._progression(options, pool, measurement)
+        evaluation = PeriodicEvaluation.of(settings, self._registry)
+        curriculum_evaluation = CurriculumEvaluation.of(settings, self._registry)
+        progression = self._progression(options, pool, curriculum_evaluation)
         board = LiveBoardServer(run.folder, pool)
         how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
@@ -257,10 +254,10 @@ class TrainingSession:
             replace(options, start=train.init_state.stem if train.init_state is not None else ""),
             RunKeeper(RunInfo(run.folder, settings.values()), keeper, guard),
             Callbacks(following),
-            starts=self._starts(run, pool),
+            starts=EpisodeStarts.of(settings, pool, run.starts_folder),
             advice=advice,
             progression=progression,
-            examine=examination.hold,
+            evaluate=evaluation.play,
         )
         try:
             if isinstance(begun, _Begun):
@@ -268,7 +265,7 @@ class TrainingSession:
             else:
                 _tell_of_lost_tables(store)
                 self._resume(trainer, begun)
-            if options.fraction_used(trainer.statistics) >= 1:
+            if options.fraction_used(trainer.statistics.progress) >= 1:
                 say(f"Its budget is used up ({options.budget}): give a larger one to train on.")
             else:
                 self._announce(run, pool, learner, trainer, options)
@@ -278,15 +275,10 @@ class TrainingSession:
             def stop_wanted() -> bool:
                 return bool(interrupted) or board.want_stop
 
-            with (
-                self._progress,
-                examination.environments,
-                measurement.environments,
-                board,
-            ):
+            with self._progress, evaluation.environments, curriculum_evaluation.environments, board:
                 summary = trainer.train(stop_wanted)
                 # asked for after the last step, it stopped nothing
-                stopped = board.want_stop and options.fraction_used(trainer.statistics) < 1
+                stopped = board.want_stop and options.fraction_used(trainer.statistics.progress) < 1
                 final = None
                 earlier = earlier_results(run) if trainer.statistics.steps == began_at else {}
                 summary |= earlier
@@ -311,13 +303,12 @@ class TrainingSession:
     def _resume(self, trainer: Trainer, checkpoint: WholeCheckpoint) -> None:
         """Resume from a checkpoint."""
         step = checkpoint.content.step
-        trainer.resume(checkpoint.content, checkpoint.segments())
-        set_aside = trainer.supersede(step)
+        set_aside = trainer.resume(checkpoint.content, checkpoint.segments())
         logger.info("going on from step %d; %d later rows set aside", step, set_aside)
         self._progress.message(f"Going on from step {step:,}.")
 
     def _guard(self, run: Run, lock: RunLock) -> RunGuard:
-        """Writes down what the run is trained with, and looks after that from then on."""
+        """Write settings and command line into the run. Returns what keeps them there."""
         with write_errors_explained(run.folder):
             write_atomic(run.config_file, self._settings.to_toml(run.folder))
             run.write_command(self._arguments)
@@ -326,7 +317,7 @@ class TrainingSession:
     def _evaluate_at_end(
         self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: Callable[[], bool]
     ) -> FinalEvaluation | None:
-        """Hold the final evaluation, if there is a learner and one is wanted. The run is saved whatever comes of it."""
+        """Hold the final evaluation, if there is a learner and one is wanted. The run is saved already."""
         train = self._settings.train
         if train.rl == NONE or not train.final_episodes:
             return None
@@ -350,72 +341,25 @@ class TrainingSession:
             say(f"The learner alone could not be evaluated, and the run is saved: {error}")
             return None
 
-    def _progression(self, options: TrainerOptions, pool: WorkerPool, measurement: Measurement) -> Progression:
+    def _progression(self, options: TrainerOptions, pool: WorkerPool, measured: CurriculumEvaluation) -> Progression:
         measured_steps = self._settings.curriculum.measure_interval * pool.max_steps_per_episode
         return Progression(
             build_strategy(self._settings, self._registry),
             build_curriculum(self._settings),
-            play=measurement.play,
+            play=measured.play,
             early=options.schedule_steps >= measured_steps,  # a training that is shorter may never be measured
         )
-
-    def _starts(self, run: Run, pool: WorkerPool) -> EpisodeStarts | None:
-        if not self._settings.starts.enabled:
-            return None
-
-        def seed_of(environment: int, episode: int) -> int:
-            number = episode_number(environment, episode, pool.num_envs)
-            return derive_seed(self._settings.train.seed, Purpose.STARTS, number)
-
-        return EpisodeStarts(pool, StartsCurriculum(self._settings.starts), run.starts_folder, seed_of)
-
-    def _options(self, checkpoint: Checkpoint | None, episode_steps: int) -> TrainerOptions:
-        train = self._settings.train
-        steps = train.steps
-        if steps is None and train.episodes is None:
-            steps = DEFAULT_STEPS
-        budget = steps if steps is not None else (train.episodes or 1) * episode_steps
-        return TrainerOptions(
-            mode=AgentMode(train.mode),
-            seed=train.seed,
-            total_steps=steps,
-            total_episodes=train.episodes,
-            save_interval=Interval(
-                # an interval in episodes takes the place of the default one in steps
-                None if train.save_interval_episodes and self._is_default("save_interval") else train.save_interval,
-                train.save_interval_episodes,
-            ),
-            eval_interval=Interval(train.eval_interval, train.eval_interval_episodes),
-            hand_over=self._settings.hand_over,
-            pretrain_steps=train.pretrain_steps,
-            # a larger budget must not start an old schedule anew: exploration would jump up again
-            schedule_steps=budget if checkpoint is None else checkpoint.trainer.schedule_steps,
-        )
-
-    def _is_default(self, name: str) -> bool:
-        return self._settings.origins[name] == DEFAULT
 
     def _announce(
         self, run: Run, pool: WorkerPool, learner: Algorithm, trainer: Trainer, options: TrainerOptions
     ) -> None:
-        train, done = self._settings.train, trainer.statistics.steps
-        most = options.total_steps or (options.total_episodes or 1) * pool.max_steps_per_episode
-        steps = max(most - done, 0)
-        kept = min(most + trainer.statistics.demonstration_steps, learner.experience_steps)
-        experience = kept * observation_bytes(pool)
-        cost = estimate(pool, learner, steps, experience, train.keep_checkpoints)
-        budget = f"{options.total_episodes:,} episodes" if options.total_steps is None else f"{steps:,} steps"
-        about = "at most about" if options.total_episodes is not None else "about"
-        self._progress.message(
-            f"Training {train.rl} on {pool.names['game']} for {budget} with {pool.num_envs} "
-            f"environment{'s' if pool.num_envs > 1 else ''}: {about} {duration(cost.seconds)} "
-            f"at {cost.steps_per_second:.0f} steps/s.\n"
-            f"Writing to {run.folder}, {about} {size(cost.disk_bytes)}. Ctrl-C saves and stops."
-        )
-        if cost.learner_limit is not None:
-            self._tell(str(cost.learner_limit))
-        for remark in getattr(learner, "remarks", lambda steps: ())(steps):
+        first, *remarks = announcement(run.folder, self._settings.train, pool, learner, trainer.statistics, options)
+        self._progress.message(first)
+        for remark in remarks:
             self._tell(remark)
+
+    def _is_default(self, name: str) -> bool:
+        return self._settings.origins[name] == DEFAULT
 
     def _tell(self, text: str) -> None:
         logger.info("%s", text)
@@ -437,32 +381,18 @@ def larger_budget(train: TrainSettings, summary: Mapping[str, Any]) -> str:
 
 
 def quoted(path: Path) -> str:
-    """A path as it can be pasted into a command line."""
+    """Return a path as it can be pasted into a command line."""
     return shlex.quote(str(path))
 
 
 def _how_to_go_on(run: Run) -> str:
-    """What a training that ends at once says last."""
+    """Return the last message of a training that ends at once."""
     if run.checkpoints.names():
         return f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
     return f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
 
 
 def _tell_of_lost_tables(store: Store) -> None:
-    """Says what is missing or foreign among the tables. Checkpoints hold all that a training needs."""
+    """Report tables that are missing or belong to another run. Checkpoints hold all that a training needs."""
     for problem in getattr(store, "problems", list)():
         warn(problem)
-
-
-def _settled(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:
-    """The settings as the run keeps them, so that it can go on whatever becomes of the files that began it.
-
-    A start state or battery save is copied into the run under its hash; decisions kept elsewhere get a folder of the
-    run's name.
-    """
-    train = settings.train
-    changes: dict[str, Any] = dict(keep_given_starts(given, run))
-    if train.decision_db_path is not None:
-        changes["decision_db_path"] = train.decision_db_path / run.name
-    origin = "in the run, instead of what was given"
-    return settings.changed(changes, may_change=tuple(changes), origin=origin) if changes else settings

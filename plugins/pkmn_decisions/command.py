@@ -119,7 +119,10 @@ def analyze_patterns(
         ),
     ] = Sort.SUCCESS,
     limit: Annotated[
-        int, typer.Option(min=1, help="Maximum patterns to show, and rows of a section.", rich_help_panel=_CONTENT)
+        int,
+        typer.Option(
+            min=1, max=1_000_000, help="Maximum patterns to show, and rows of a section.", rich_help_panel=_CONTENT
+        ),
     ] = 20,
     length: Annotated[
         str, typer.Option(metavar="N or N-M", help="Actions in a sequence, from 2 to 6.", rich_help_panel=_CONTENT)

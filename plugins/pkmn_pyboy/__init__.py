@@ -3,9 +3,9 @@
 from importlib import import_module
 
 _OFFERED = {
-    "EnhancedPyBoyPokemonCrystalEnv": "pkmn_pyboy.environments.enhanced",
+    "EnhancedPyBoyPokemonCrystalEnv": "pkmn_pyboy.enhanced_environment",
     "GameStateAnalysis": "pkmn_pyboy.words.analysis",
-    "GoalOrientedPlanner": "pkmn_pyboy.story.planner",
+    "GoalOrientedPlanner": "pkmn_pyboy.pilot.goals.planner",
 }
 """Names for scripts, and their modules, which are imported on first use."""
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pkmn_pyboy.emulation.buttons import BUTTONS
 from pkmn_pyboy.emulation.settings import settings_from
 from pkmn_pyboy.environments.emulated import EmulatedEnvironment
-from pkmn_pyboy.environments.observation import write_state_variables
 from pkmn_pyboy.environments.starts import base_start, continued_start, floor_ahead, vary_start
 from pkmn_pyboy.environments.step_record import facts_of
 from pkmn_pyboy.game import Game
@@ -24,7 +23,8 @@ from pkmn_pyboy.rewards.composition import RewardSum
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.details import Details
 from pkmn_pyboy.state.game_state import PHASE_NAMES, PHASE_ROLES, SITUATIONS, GameState, Phase
-from pkmn_pyboy.story.model import MilestoneTracker
+from pkmn_pyboy.state.variables import write_state_variables
+from pkmn_pyboy.story.tracker import MilestoneTracker
 from pkmn_pyboy.words.analysis import GameStateAnalysis
 from pkmn_pyboy.words.changes import Snapshot
 from pkmn_pyboy.words.context import analyse, describe, status_line, take_snapshot

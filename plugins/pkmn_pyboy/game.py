@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pkmn_pyboy.environments.mask_rules import rules_without
-from pkmn_pyboy.environments.masks import MaskTable
-from pkmn_pyboy.environments.seen_tiles import SeenTiles
 from pkmn_pyboy.state.details_reader import DetailsReader
+from pkmn_pyboy.state.mask_rules import rules_without
+from pkmn_pyboy.state.masks import MaskTable
 from pkmn_pyboy.state.name_tables import names_with_image
 from pkmn_pyboy.state.reader import StateReader
-from pkmn_pyboy.story.model import MilestoneTracker
+from pkmn_pyboy.state.seen_tiles import SeenTiles
 from pkmn_pyboy.story.progress_clock import ProgressClock
+from pkmn_pyboy.story.tracker import MilestoneTracker
+from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmncli.api import Action
 
@@ -126,6 +127,28 @@ class Game:
         if self._details is None:
             self._details = self._details_reader.read(self.emulator, self.state)
         return self._details
+
+    def usable_moves(self) -> frozenset[str]:
+        """Return the field moves that a party member knows and the badges allow."""
+        known = {move for member in self.state.party.members if not member.egg for move in member.moves}
+        return frozenset(
+            name
+            for name, move in self.profile.field_moves.items()
+            if move.move in known and move.badge.holds(self.emulator, self.state.map_id)
+        )
+
+    def abilities(self) -> Abilities:
+        """Return what the player can do about obstacles now, with event flags and the hour."""
+        flags: set[int] | None = None
+        place = self.profile.memory.fields.get("wEventFlags")
+        if place is not None:
+            data = self.emulator.read(place.bank, place.address, place.size)
+            flags = {index * 8 + bit for index, byte in enumerate(data) if byte for bit in range(8) if byte >> bit & 1}
+        return Abilities.of(self.usable_moves(), flags, self.hour())
+
+    def hour(self) -> int | None:
+        """Return the hour of the game's clock; None if it has none."""
+        return self.details().clock.hour if "hHours" in self.profile.memory else None
 
     def screen_words(self) -> str:
         """Return the text on the screen, while a window with text is open; empty otherwise."""

@@ -53,4 +53,6 @@ def pkmn_register_pilots(register: Register) -> None:
 def pkmn_register_commands(register: Register) -> None:
     """A person plays, or looks at the maps."""
     register("play", "pkmn_pyboy.play.command:play", help="Play the game yourself and save states to train from.")
-    register("world", "pkmn_pyboy.world.command:world", help="Show the game's maps, and the way between two places.")
+    register(
+        "world", "pkmn_pyboy.world_command.command:world", help="Show the game's maps, and the way between two places."
+    )

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from pkmn_pyboy.emulation.settings import EmulationSettings
-from pkmn_pyboy.environments.mask_rules import ALL_RULES, RULE_NAMES, rules_without
+from pkmn_pyboy.state.mask_rules import ALL_RULES, RULE_NAMES, rules_without
 from pkmncli.api import PROVIDED
 
 

@@ -202,3 +202,19 @@ def test_commands_tell_of_tables_that_are_gone_and_of_damaged_ones(
         assert result.code == 0, result.err
         (line,) = result.err.splitlines()
         assert re.search(rf"{table}.*(missing|is not what was recorded)", line)
+
+
+def test_checkpoints_on_a_disk_that_is_not_there_are_not_taken_for_none(
+    pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
+) -> None:
+    run = moved(shared_run, tmp_path / "run")
+    disk = tmp_path / "disk"
+    shutil.move(run / "checkpoints", disk)
+    (run / "checkpoints").symlink_to(disk, target_is_directory=True)
+    assert pkmn("eval", str(run), "--episodes=1", "--max-steps-per-episode=5", "--no-baselines").code == 0
+
+    disk.rename(tmp_path / "away")
+    for command in (["eval", str(run)], ["train", "--resume", str(run), "--steps=260"]):
+        result = pkmn(*command)
+        assert result.code == 5
+        assert f"checkpoints leads to {disk}, which is not there" in result.err and len(result.err.splitlines()) == 1

@@ -236,6 +236,7 @@ CASES = [
     ("train --save-dir /proc", 5, "cannot be made"),
     ("train --run-name a/b", 5, "run name 'a/b': use letters, digits, '.', '_', '+' and '-', without a folder"),
     ("train --run-name ..", 5, "run name '..': use letters, digits, '.', '_', '+' and '-', without a folder"),
+    ("train --run-name latest", 5, "run name 'latest': is the word for the newest run; choose another name"),
     ('train --run-name ""', 2, "setting 'run_name' = '' (option --run-name): must be of a length of at least 1"),
     ("train --run-name {name} --save-dir {runs}", 5, "exists already: choose another name"),
     ("train --save-interval 0", 2, "setting 'save_interval' = 0 (option --save-interval): must be at least 1"),
@@ -463,6 +464,7 @@ CASES = [
         2,
         "Invalid value for '--show': Value error, 'nothing' is not one of 'patterns', 'sources',",
     ),
+    ("analyze-patterns {r} --limit 99999999999999999999", 2, "--limit"),
     (
         "analyze-patterns {r} --min-frequency 0",
         2,

@@ -1,1 +1,1 @@
-"""What a training begins with: start states, weights and demonstrations of earlier runs."""
+"""Start of a training: start states, weights and demonstrations of earlier runs."""

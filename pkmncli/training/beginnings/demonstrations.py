@@ -53,7 +53,7 @@ class Shown:
 def find_demonstrations(
     settings: ResolvedSettings, registry: Registry, pool: WorkerPool, learner: Algorithm
 ) -> list[Demonstration]:
-    """The episodes of the runs that the settings name, as many of the best as may be shown; the best ones last.
+    """Return episodes of the runs that the settings name, as many of the best as may be shown; the best ones last.
 
     Args:
         settings: the training's.
@@ -159,7 +159,7 @@ class _Found:
         return len(self.episode.milestones), -len(self.episode.presses)
 
     def sources(self, registry: Registry) -> NDArray[np.uint8]:
-        """Return who pressed in each step, as far as it was written."""
+        """Return the source of each step, as far as it was written."""
         with contextlib.closing(open_store(registry, self.tables)) as store:
             key = [self.episode.environment, self.episode.episode]
             rows = store.read("decisions", "environment = ? AND episode = ?", key)
@@ -201,7 +201,7 @@ class _Playing:
 
 
 def _transitions(result: StepResult, over: NDArray[np.bool_], advised: NDArray[np.int64]) -> Transitions:
-    """A step of every environment; where an episode is over without having ended here, it counts as cut off.
+    """Return a step of every environment; an episode that is over without having ended here counts as cut off.
 
     Where nobody says what the advised side would press, its own presses say it.
     """
@@ -244,7 +244,7 @@ def _check_same_game(run: Run, pool: WorkerPool) -> None:
 
 
 def _episodes_of(run: Run, registry: Registry) -> list[_Found]:
-    """The finished training episodes of a run. Raises RunError where there is none."""
+    """Return the finished training episodes of a run. Raises RunError if there is none."""
     folder = tables_folder(ResolvedSettings.from_run(run.folder, registry), run)
     with contextlib.closing(open_store(registry, folder)) as store:
         rows = [row for row in store.read("episodes") if row["purpose"] == "train" and row["steps"]]

@@ -1,19 +1,20 @@
-"""Where the episodes of a training begin: keeps the states of milestones on disk, and tells each worker its next start.
+"""Start states of a training's episodes: keeps the states of milestones on disk, and sends each worker its next start.
 
-A worker begins its next episode by itself, so it is told where while the one before is played.
+A worker begins its next episode by itself, so it gets the start while the episode before is played.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.atomic_files import write_atomic, write_errors_explained
+from pkmncli.config import ResolvedSettings
+from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.beginnings.starts_curriculum import StartsCurriculum
+from pkmncli.training.recording.recorded import keep_state, state_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,7 @@ _UNKNOWN = -1
 
 
 class EpisodeStarts:
-    """Carries out a curriculum over starts.
+    """Applies a curriculum over start states.
 
     Args:
         pool: the environments.
@@ -46,19 +47,31 @@ class EpisodeStarts:
         self._seed_of = seed_of
         self._next = [""] * pool.num_envs
         self._counts = np.full(pool.num_envs, _UNKNOWN, np.int64)
-        """Milestones that each running episode had reached after its latest step."""
+        """Milestones of each running episode after its latest step."""
         self._waiting: list[dict[int, int]] = [{} for _ in range(pool.num_envs)]
         """Milestones that an episode has reached first in the run, with the step, whose state is not kept yet."""
 
+    @classmethod
+    def of(cls, settings: ResolvedSettings, pool: WorkerPool, folder: Path) -> EpisodeStarts | None:
+        """Return the starts of a training with these settings; None if all its episodes begin at the same."""
+        if not settings.starts.enabled:
+            return None
+
+        def seed_of(environment: int, episode: int) -> int:
+            number = episode_number(environment, episode, pool.num_envs)
+            return derive_seed(settings.train.seed, Purpose.STARTS, number)
+
+        return cls(pool, StartsCurriculum(settings.starts), folder, seed_of)
+
     def begin(self, index: int, number: int) -> str:
-        """An environment's episode has begun. Returns the hash of its start, empty for the game's own."""
+        """Take in that an environment's episode begins. Returns the hash of its start; empty for the game's own."""
         start = self._next[index]
         self._next[index] = self._curriculum.draw(self._seed_of(index, number + 1))
         self._tell(index)
         return start
 
     def after_step(self, records: NDArray[Any]) -> None:
-        """Keeps the state of an environment that has reached a milestone for the first time in the run.
+        """Keep the state of an environment that has reached a milestone for the first time in the run.
 
         Where an episode could not begin in that very state, a later one is tried, ever more seldom.
         """
@@ -95,7 +108,7 @@ class EpisodeStarts:
         return str(state_file(self._folder, digest)) if digest else ""
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return plain values to resume from."""
         return {
             "curriculum": self._curriculum.state_dict(),
             "next": self._next,
@@ -123,19 +136,3 @@ class EpisodeStarts:
 
 def _is_power_of_two(number: int) -> bool:
     return number & (number - 1) == 0
-
-
-def keep_state(folder: Path, state: bytes) -> str:
-    """Keeps a state in a run's folder of starts. Returns its hash, which it is called by."""
-    digest = hashlib.blake2b(state, digest_size=8).hexdigest()
-    path = state_file(folder, digest)
-    if not path.exists():
-        with write_errors_explained(path):
-            path.parent.mkdir(exist_ok=True)
-            write_atomic(path, state)
-    return digest
-
-
-def state_file(folder: Path, digest: str) -> Path:
-    """Where a start is kept."""
-    return folder / f"{digest}.state"

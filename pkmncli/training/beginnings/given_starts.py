@@ -1,10 +1,11 @@
-"""The start state or battery save that a training was given: copied into its run, and looked for there ever after."""
+"""Start state or battery save given to a training: copied into its run, and read from there afterwards."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pkmncli.api import read_given
 from pkmncli.atomic_files import write_atomic
@@ -16,7 +17,7 @@ _SUFFIXES = {"init_state": "state", "cartridge": "sav"}
 
 
 def read_given_starts(settings: ResolvedSettings) -> dict[str, bytes]:
-    """What was given, by its setting: read before there is a run, which could not go on without.
+    """Return the content of the given files by setting, read before there is a run, which needs them.
 
     Raises:
         EnvironmentSetupError: a file can't be read.
@@ -31,7 +32,7 @@ def read_given_starts(settings: ResolvedSettings) -> dict[str, bytes]:
 
 
 def keep_given_starts(contents: Mapping[str, bytes], run: Run) -> dict[str, Path]:
-    """Copies what was given into the run, under its hash. Returns the copies by their setting."""
+    """Copy the given files into the run, under their hash. Returns the copies by setting."""
     copies = {}
     for name, content in contents.items():
         copy = run.starts_folder / f"{_digest(content)}.{_SUFFIXES[name]}"
@@ -42,7 +43,7 @@ def keep_given_starts(contents: Mapping[str, bytes], run: Run) -> dict[str, Path
 
 
 def check_kept_starts(settings: ResolvedSettings, run: Run) -> None:
-    """Makes sure that a run still has what its episodes begin in.
+    """Ensure that a run still has its start state or battery save.
 
     Raises:
         RunError: its copy is missing, can't be read, or is another than the one whose hash it is called by.
@@ -74,3 +75,17 @@ def _given(settings: ResolvedSettings) -> Iterator[tuple[str, Path]]:
 
 def _digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def settle(settings: ResolvedSettings, run: Run, given: Mapping[str, bytes]) -> ResolvedSettings:
+    """Return the settings as the run keeps them, so that it can be resumed without the files that began it.
+
+    A start state or battery save is copied into the run under its hash. Decisions kept elsewhere get a folder with the
+    run's name.
+    """
+    train = settings.train
+    changes: dict[str, Any] = dict(keep_given_starts(given, run))
+    if train.decision_db_path is not None:
+        changes["decision_db_path"] = train.decision_db_path / run.name
+    origin = "in the run, instead of what was given"
+    return settings.changed(changes, may_change=tuple(changes), origin=origin) if changes else settings

@@ -76,7 +76,7 @@ class Pretrained:
 
 
 def find_pretrained(game: str | Path, registry: Registry) -> Pretrained:
-    """The policy that a game comes with.
+    """Return the policy that a game comes with.
 
     Args:
         game: its name, or the folder of its profile.
@@ -100,7 +100,7 @@ def find_pretrained(game: str | Path, registry: Registry) -> Pretrained:
 
 
 def write_pretrained(folder: Path, learner: Any, settings: ResolvedSettings, score: Mapping[str, Any]) -> None:
-    """Writes a policy as a game comes with it.
+    """Write a policy in the form in which a game comes with it.
 
     Args:
         folder: made where it is missing; files of an earlier one are replaced.
@@ -123,7 +123,7 @@ def write_pretrained(folder: Path, learner: Any, settings: ResolvedSettings, sco
 
 
 def _kept(settings: ResolvedSettings) -> dict[str, dict[str, Any]]:
-    """The settings that a policy depends on, by section: no path, and nothing of the one training alone."""
+    """Return the settings that a policy depends on, by section: no paths, and none of the training alone."""
     kept = {}
     for section, values in settings.values().items():
         kept[section] = {

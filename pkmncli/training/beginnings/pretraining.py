@@ -49,7 +49,7 @@ class Pretraining:
         return self.done < self._updates
 
     def learn(self, interrupted: Callable[[], bool], tell: Callable[[str], None]) -> None:
-        """Makes the updates that are left, if there is enough to learn from.
+        """Make the updates that are left, if there is enough to learn from.
 
         Args:
             interrupted: whether to stop between two of them.

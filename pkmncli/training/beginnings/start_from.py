@@ -25,7 +25,7 @@ PRETRAINED = "pretrained"
 
 @dataclass(frozen=True, slots=True)
 class StartingPoint:
-    """Weights to begin with, whose they are in words, and the settings that they were trained with."""
+    """First weights, their origin in words, and the settings that they were trained with."""
 
     title: str
     settings: ResolvedSettings
@@ -33,7 +33,7 @@ class StartingPoint:
 
 
 def find_starting_point(settings: ResolvedSettings, registry: Registry, game: str) -> StartingPoint | None:
-    """The weights that the settings name; nothing where they name none.
+    """Return the weights that the settings name; None if they name none.
 
     Args:
         settings: the training's.
@@ -67,7 +67,7 @@ def find_starting_point(settings: ResolvedSettings, registry: Registry, game: st
 
 
 def begin_from(point: StartingPoint, learner: Any, settings: ResolvedSettings, registry: Registry) -> None:
-    """Gives a new learner its first weights.
+    """Give a new learner its first weights.
 
     Raises:
         ConfigurationError: they don't fit; with the settings that differ.
@@ -99,7 +99,7 @@ def begin_from(point: StartingPoint, learner: Any, settings: ResolvedSettings, r
 
 
 def _differing(theirs: ResolvedSettings, own: ResolvedSettings) -> list[str]:
-    """The settings of learner and environment that differ, each with its value there."""
+    """Return the settings of learner and environment that differ, each with both values."""
     found = []
     for section in dict.fromkeys((own.train.rl, own.train.env)):
         values = own.values().get(section, {})
@@ -110,5 +110,5 @@ def _differing(theirs: ResolvedSettings, own: ResolvedSettings) -> list[str]:
 
 
 def slug(name: str) -> str:
-    """A name as part of a folder's name: lower-case words joined by hyphens."""
+    """Return a name as part of a folder's name: lower-case words joined by hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

@@ -1,9 +1,9 @@
-"""Checkpoints: everything that decides a training's future, in a folder that appears whole or not at all.
+"""Checkpoints: everything that a run needs to resume exactly, in a folder that appears whole or not at all.
 
     step-000120000/
       meta.json              version, run, counters, plain values, and a checksum of every other file
       learner.safetensors    networks, optimiser and other arrays of the learner
-      trainer.safetensors    presses and hashes of the episodes that are running
+      trainer.safetensors    arrays of the trainer: running episodes, and decisions that are held back
       worker-00.state        one environment's saved state each
       buffer/*.safetensors   the learner's experience; only in the newest checkpoint
 
@@ -92,14 +92,14 @@ def write_checkpoint(
     previous: Path | None = None,
     report: Callable[[str], None] = logger.warning,
 ) -> None:
-    """Writes a checkpoint to ``folder``, which must not exist yet, in the checkpoints folder of its run.
+    """Write a checkpoint to ``folder``, which must not exist yet, in the checkpoints folder of its run.
 
     Args:
         folder: where it appears when it is complete.
         checkpoint: its content.
         segments: the learner's experience.
         previous: an earlier checkpoint, whose sealed segments are linked as far as they are whole.
-        report: told of what is damaged in it, and so written anew.
+        report: takes a message about what is damaged in it, and so written again.
     """
     temporary = folder.with_name(f".{folder.name}.tmp")
     remove(temporary)
@@ -182,7 +182,7 @@ def _digest(path: Path) -> str:
 
 
 def _sealed(previous: Path, report: Callable[[str], None]) -> dict[str, str]:
-    """The sealed segments of an earlier checkpoint with their checksums; none where it is damaged."""
+    """Return the sealed segments of an earlier checkpoint with their checksums; none if it is damaged."""
     try:
         meta = _read_meta(previous)
         return {name: meta["checksums"][name] for name in meta["sealed"]}
@@ -192,7 +192,7 @@ def _sealed(previous: Path, report: Callable[[str], None]) -> dict[str, str]:
 
 
 def _link(source: Path, target: Path, expected: str, report: Callable[[str], None]) -> bool:
-    """Links a file, or copies it where the file system has no hard links. Returns whether it is what was written."""
+    """Link a file, or copy it if the file system has no hard links. Returns whether it is what was written."""
     try:
         try:
             target.hardlink_to(source)
@@ -208,7 +208,7 @@ def _link(source: Path, target: Path, expected: str, report: Callable[[str], Non
 
 
 def remove(path: Path) -> None:
-    """Removes whatever has a name, as far as it can be."""
+    """Remove a file or folder, as far as possible."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -221,7 +221,7 @@ def _run_folder(checkpoint: Path) -> Path:
 
 
 def _meta_text(meta: Mapping[str, Any]) -> str:
-    """The text of meta.json, with a checksum of all that it says: every other file has its own in it."""
+    """Return the text of meta.json with a checksum of its content, which holds those of all other files."""
     plain = json.loads(json.dumps(meta))
     return json.dumps({**plain, "checksum": _meta_checksum(plain)})
 
@@ -383,11 +383,13 @@ def _first(folders: Sequence[Path], read: Callable[[Path], T], report: Callable[
             report(str(error) if is_last else f"{error}; going on from the checkpoint before it{remark}")
     if folders:
         raise CheckpointError("none of the run's checkpoints can be used: start a new run")
-    raise CheckpointError("the run has no checkpoint: it was ended before its first one; start a new run")
+    raise CheckpointError(
+        "the run has no checkpoint: it was ended before its first one, or they were removed; start a new run"
+    )
 
 
 def drop_buffer(folder: Path) -> None:
-    """Takes the experience out of an older checkpoint, which only the newest one keeps."""
+    """Remove the experience from an older checkpoint: only the newest one keeps it."""
     meta = _read_meta(folder)
     if not (folder / BUFFER).exists():
         return

@@ -23,7 +23,9 @@ P = ParamSpec("P")
 class Training(Protocol):
     """The training that callbacks follow."""
 
-    statistics: TrainingStatistics
+    @property
+    def statistics(self) -> TrainingStatistics:
+        """Counters of the training."""
 
     @property
     def run(self) -> RunInfo:
@@ -60,16 +62,16 @@ class Callback:
         """Training starts, or resumes after ``training.statistics.steps`` steps."""
 
     def before_step(self, training: Training) -> None:
-        """A step follows. The callback may save or pause."""
+        """Handle the time before a step. The callback may save or pause."""
 
     def on_step(self, training: Training) -> None:
-        """A step of all environments is complete."""
+        """Handle a completed step of all environments."""
 
     def on_episode_start(self, training: Training, environment: int, number: int, seed: int) -> None:
         """Episode ``number`` of an environment starts."""
 
     def on_episode(self, training: Training, summary: EpisodeSummary) -> None:
-        """An episode has ended and is counted."""
+        """Handle the end of an episode, which is counted already."""
 
     def on_rows(self, training: Training, rows: Mapping[str, Any]) -> None:
         """Rows of the table of decisions were recorded: columns by name."""
@@ -78,31 +80,31 @@ class Callback:
         """Metrics were recorded: values by name."""
 
     def on_progression(self, training: Training, event: ProgressionEvent, metrics: Mapping[str, Any]) -> None:
-        """The curriculum reached another stage, or the strategy switched."""
+        """Handle another stage of the curriculum, or a switch of the strategy."""
 
     def on_evaluation(self, training: Training, found: Mapping[str, Any]) -> None:
-        """The learner was evaluated; ``found`` as :func:`pkmncli.training.evaluation.evaluation.report` returns it."""
+        """Handle an evaluation; ``found`` as :func:`pkmncli.training.evaluation.evaluation.report` returns it."""
 
     def before_checkpoint(self) -> None:
-        """A checkpoint is about to be written. A resumed run does not repeat earlier events."""
+        """Flush: a checkpoint is written next, and a run resumed from it does not repeat earlier events."""
 
     def on_checkpoint(self, training: Training, path: Path) -> None:
-        """A checkpoint is complete on disk."""
+        """Handle a checkpoint that is complete on disk."""
 
     def on_new_folder(self) -> None:
-        """The run's folder was deleted and is made again."""
+        """Handle that the run's folder was deleted and is made again."""
 
     def on_activity(self, doing: str) -> None:
-        """The training does something other than stepping, in words."""
+        """Show what the training does instead of stepping."""
 
     def on_message(self, text: str) -> None:
-        """A line for people."""
+        """Show a line to people."""
 
     def on_pause(self) -> None:
-        """The training pauses."""
+        """Handle a pause of the training."""
 
     def on_resume(self, seconds: float) -> None:
-        """The training resumes after a pause of so many seconds."""
+        """Handle the end of a pause of so many seconds."""
 
     def on_finish(self, training: Training, summary: Mapping[str, Any]) -> None:
         """Training ended normally or was interrupted, and is saved."""

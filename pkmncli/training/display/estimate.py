@@ -1,4 +1,4 @@
-"""How long a training will take and how much it will write, measured before it begins."""
+"""Estimate of the time and disk space of a training, measured before it begins."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ import numpy as np
 from pkmncli.api import Algorithm
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pkmncli.config import TrainSettings
+    from pkmncli.training.options import TrainerOptions
+    from pkmncli.training.recording.counters import TrainingStatistics
     from pkmncli.training.workers.pool import WorkerPool
 
 _TRIAL_STEPS = 40
 _TRIAL_ACTS = 20
 
 BYTES_PER_DECISION = 40
-"""Of all tables, compressed. Seven runs on Quillwood, of 8,000 and 40,000 steps, took 22 to 37."""
+"""Bytes of all tables per decision, compressed. Seven runs on Quillwood, of 8,000 and 40,000 steps, took 22 to 37."""
 
 _PIPE_SECONDS = 1.5e-4  # a message to a worker and back
 _RECORDING_SECONDS = 1e-4  # taking a step in, for learner and tables
@@ -26,7 +31,7 @@ _SHARED_CORES = 1.25  # updates run beside the environments, and each slows the 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a training will cost: seconds, and bytes on disk."""
+    """Cost of a training: seconds, and bytes on disk."""
 
     steps_per_second: float
     seconds: float
@@ -42,7 +47,7 @@ class LearnerLimit:
     update_interval: int
     """Steps, over all environments, between two rounds of updates."""
     round_seconds: float
-    """Of a round of updates."""
+    """Seconds of a round of updates."""
     environment_steps_per_second: float
     """Steps that the environments could take without it."""
 
@@ -55,7 +60,7 @@ class LearnerLimit:
 
 
 def estimate(pool: WorkerPool, learner: Algorithm, steps: int, bytes_of_experience: int, checkpoints: int) -> Estimate:
-    """Measures a few steps of every environment and a few greedy actions, neither of which leaves a trace.
+    """Measure a few steps of every environment and a few greedy actions; neither changes anything.
 
     Args:
         pool: the environments, in their first episode.
@@ -85,8 +90,42 @@ def estimate(pool: WorkerPool, learner: Algorithm, steps: int, bytes_of_experien
     return Estimate(rate, steps / rate, disk, limit)
 
 
+def announcement(
+    folder: Path,
+    train: TrainSettings,
+    pool: WorkerPool,
+    learner: Algorithm,
+    statistics: TrainingStatistics,
+    options: TrainerOptions,
+) -> list[str]:
+    """Return what is announced of a training: its plan, then remarks about the learner.
+
+    Args:
+        folder: of the run.
+        train: settings of the training.
+        pool: the environments, in their first episode.
+        learner: the learner.
+        statistics: counters so far.
+        options: budgets.
+    """
+    most = options.total_steps or (options.total_episodes or 1) * pool.max_steps_per_episode
+    steps = max(most - statistics.steps, 0)
+    experience = min(most + statistics.demonstration_steps, learner.experience_steps) * observation_bytes(pool)
+    cost = estimate(pool, learner, steps, experience, train.keep_checkpoints)
+    budget = f"{options.total_episodes:,} episodes" if options.total_steps is None else f"{steps:,} steps"
+    about = "at most about" if options.total_episodes is not None else "about"
+    plan = (
+        f"Training {train.rl} on {pool.names['game']} for {budget} with {pool.num_envs} "
+        f"environment{'s' if pool.num_envs > 1 else ''}: {about} {duration(cost.seconds)} "
+        f"at {cost.steps_per_second:.0f} steps/s.\n"
+        f"Writing to {folder}, {about} {size(cost.disk_bytes)}. Ctrl-C saves and stops."
+    )
+    limits = [] if cost.learner_limit is None else [str(cost.learner_limit)]
+    return [plan, *limits, *getattr(learner, "remarks", lambda steps: ())(steps)]
+
+
 def observation_bytes(pool: WorkerPool) -> int:
-    """Bytes of one observation of one environment."""
+    """Return the bytes of one observation of one environment."""
     total = 0
     for space in pool.observation_space.spaces.values():
         shape: tuple[Any, ...] = space.shape or ()
@@ -95,7 +134,7 @@ def observation_bytes(pool: WorkerPool) -> int:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person says them: ``45 s``, ``3 min``, ``2 h 10 min``."""
+    """Return seconds in words: ``45 s``, ``3 min``, ``2 h 10 min``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -103,5 +142,5 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes as a person says them: ``35 MB``, ``1.2 GB``."""
+    """Return bytes in words: ``35 MB``, ``1.2 GB``."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

@@ -28,8 +28,8 @@ from pkmncli.api.live import (
 from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.errors import PkmnError
 from pkmncli.outgoing_text import redact
-from pkmncli.training.beginnings.episode_starts import keep_state, state_file
 from pkmncli.training.display.callbacks import Callback, Training
+from pkmncli.training.recording.recorded import keep_state, state_file
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -159,7 +159,7 @@ class LiveBoardServer(Callback):
         board.state.write(state)
 
     def _picture_shape(self) -> tuple[int, ...] | None:
-        """Of one environment's picture: what it draws for people, or else the screen that it observes."""
+        """Return the shape of a picture for people, or else of the screen in an observation."""
         picture = self._pool.view(0)
         if isinstance(picture, str):
             self._tell_fault(picture)

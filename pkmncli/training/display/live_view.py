@@ -1,4 +1,4 @@
-"""What the live view of a training says, laid out for the width and height of a terminal. Draws nothing by itself."""
+"""Text of the live view of a training, laid out for the width and height of a terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NARROW_COLUMNS = 60
 _LABEL_COLUMNS = 10
 _DONE, _LEFT = "\N{BOX DRAWINGS HEAVY HORIZONTAL}", "\N{BOX DRAWINGS LIGHT HORIZONTAL}"
 _LINES_KEPT_FREE = 4
-"""Of the terminal, for the prompt and what is said above the view."""
+"""Lines of the terminal for the prompt and for messages above the view."""
 
 _SPENT_ON = {
     "environment": ("environment",),
@@ -37,7 +37,7 @@ _SPENT_ON = {
     "measuring": ("measuring",),
     "viewers": ("viewers",),
 }
-"""What time is spent on, for people: the names of the meters that make it up."""
+"""Time by purpose, for people: the names of the meters that each consists of."""
 
 _LEARNING = {
     "loss": ".3g",
@@ -67,7 +67,7 @@ class Clock(NamedTuple):
 def lay_out(
     status: Status, clock: Clock, columns: int, lines: int, doing: str = "", *, ascii_only: bool = False
 ) -> Text:
-    """The view as one text, whose last line is empty.
+    """Return the view as one text, whose last line is empty.
 
     It is put together by hand: tables of rich take ten times as long to draw.
 
@@ -115,7 +115,7 @@ def _wrapped(label: str, text: str, columns: int) -> Iterator[Text]:
 
 
 def lines_of(status: Status, rate: float) -> list[str]:
-    """The same in a few lines of text, for where there is no terminal."""
+    """Return the same in a few lines of text, for output other than a terminal."""
     statistics = status.statistics
     first = [f"{statistics.steps:,} steps"]
     if rate:
@@ -146,7 +146,7 @@ def lines_of(status: Status, rate: float) -> list[str]:
 
 
 _LEFT_OUT_FIRST = ("advice", "pressed", "trust", "learner", "episodes", "taken over")
-"""What a terminal of few lines can do without, in this order."""
+"""Rows that are left out where a terminal has few lines, in this order."""
 
 _ESSENTIAL = frozenset({"now", "alone", "journey", "speed", "reward", "decided", "lately", "game"})
 
@@ -233,7 +233,7 @@ def _alone(status: Status, *, short: bool) -> str:
 
 
 def _taken_over(metrics: Mapping[str, float]) -> str:
-    """The learner's share of the latest steps of each kind of situation, and its confidence there."""
+    """Return the learner's share of the latest steps in each kind of situation, and its confidence there."""
     names = [name.split("/")[1] for name in metrics if name.startswith("hand_over/") and name.endswith("/share")]
     return "  ".join(
         f"{name} {metrics[f'hand_over/{name}/share']:.0%} (sure {metrics[f'hand_over/{name}/confidence']:.2f})"
@@ -251,13 +251,13 @@ def _decided(statistics: TrainingStatistics) -> list[str]:
 
 
 def _lately(statistics: TrainingStatistics) -> str:
-    """The learner's share of the steps of the latest episodes."""
+    """Return the learner's share of the steps of the latest episodes."""
     share = statistics.recent_learner_share
     return "" if share is None else f"{share:.0%} by the learner in the last {len(statistics.recent_rewards)} episodes"
 
 
 def _say(status: Status) -> str:
-    """Who has how much say: curriculum and strategy."""
+    """Return trust, curriculum stage and strategy in words."""
     scene = status.scene
     parts = []
     if scene.trust is not None:
@@ -277,7 +277,7 @@ def _learning(metrics: Mapping[str, float]) -> list[str]:
 
 
 def _milestones(status: Status, most: int, columns: int) -> list[Text]:
-    """The latest milestones with the best episode's split, in steps and time of the game, and when first reached.
+    """Return the latest milestones with the best episode's split, in steps and game time, and when first reached.
 
     Those that no episode has reached which has ended have the split of the running one.
     """

@@ -19,7 +19,7 @@ class _RunLog(WatchedFileHandler):
     """Loses lines when the disk is full, instead of telling about each; opens its file anew where it was deleted."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Writes a line, if there is a folder to write it to."""
+        """Write a line, if there is a folder for it."""
         with contextlib.suppress(OSError):
             super().emit(record)
 
@@ -37,7 +37,7 @@ class _LogFormatter(logging.Formatter):
 
 @contextmanager
 def log_to(run: Run, level: str) -> Iterator[None]:
-    """Writes the log while it is entered, from a level on. Where that can't be, it is said, and there is none."""
+    """Write the log while entered, from a level on. If it can't be written, there is a message and no log."""
     root = logging.getLogger("pkmncli")
     try:
         if run.log_file.exists() and not run.log_file.is_file():

@@ -1,88 +1,72 @@
-"""Options of a training, and its status for people."""
+"""Status of a training, for people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from pkmncli.config.hand_over_settings import HandOverSettings
-from pkmncli.hybrid.arbiter import AgentMode
-from pkmncli.training.intervals import Interval
+from pkmncli.api import ActionNames, Source
+from pkmncli.training.options import TrainerOptions
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.journey import Journey
 
+if TYPE_CHECKING:
+    import numpy as np
 
-@dataclass(frozen=True, slots=True)
-class TrainerOptions:
-    """Options of the training loop. At least one budget is set; the training ends when the first one is used up."""
 
-    mode: AgentMode
-    seed: int
-    total_steps: int | None
-    """Counted over all environments, as every interval is."""
-    total_episodes: int | None
-    save_interval: Interval
-    schedule_steps: int
-    """Steps at which the learner's schedules end; a resumed run keeps its first value."""
-    eval_interval: Interval
-    hand_over: HandOverSettings = field(default_factory=HandOverSettings)
-    pretrain_steps: int = 0
-    """Updates before the learner decides anything."""
-    start: str = ""
-    """Hash of the saved state in which every episode begins; empty for the game's own start."""
-
-    @property
-    def budget(self) -> str:
-        """Budget in words."""
-        budgets = {"steps": self.total_steps, "episodes": self.total_episodes}
-        return ", ".join(f"{name} = {most:,}" for name, most in budgets.items() if most is not None)
-
-    def fraction_used(self, statistics: TrainingStatistics) -> float:
-        """Return the used share of the budget: 1 and more ends the training."""
-        return max(
-            statistics.steps / self.total_steps if self.total_steps is not None else 0.0,
-            statistics.episodes / self.total_episodes if self.total_episodes is not None else 0.0,
-        )
+DECIDED_BY = {Source.RL: "the learner", Source.EXPLORE: "exploration", Source.RULE: "the rules", Source.LLM: "the LLM"}
+"""Sources of actions in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What goes on in the first environment, and who has how much say, for people."""
+    """Latest step of the first environment, and the shares of those who decide, for people."""
 
     game: str = ""
-    """Where its game stands."""
+    """State of its game in words."""
     action: str = ""
-    """What was pressed last,"""
+    """Latest action."""
     source: str = ""
-    """who decided it,"""
+    """Source of the latest action in words."""
     reason: str = ""
-    """and why."""
+    """Reason for the latest action."""
     advice: str = ""
     """The language model's latest advice in words."""
     goal: str | None = None
-    """The milestone that ends an episode."""
+    """Milestone that ends an episode."""
     trust: float | None = None
-    """Weight of the advised side's confidence; nothing without a curriculum."""
+    """Weight of the advised side's confidence; None without a curriculum."""
     strategy: str = ""
     share: float = 0.0
-    """The language model's share as the strategy wants it, 0..1."""
+    """Language model's share of the steps with advice that the strategy wants, 0..1."""
+
+    @classmethod
+    def of(cls, record: np.void, names: ActionNames, **others: Any) -> Scene:
+        """Return the scene after a step with this record; ``names`` are those of actions, ``others`` other fields."""
+        return cls(
+            action=names.names[int(record["action"])],
+            source=DECIDED_BY[Source(int(record["source"]))],
+            reason=record["reason"].decode(errors="ignore"),
+            **others,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Where a training stands, for whoever shows it."""
+    """Progress of a training, for whoever shows it."""
 
     statistics: TrainingStatistics
     options: TrainerOptions
     steps_per_second: float
     seconds: Mapping[str, float]
-    """Time spent lately, by what it was spent on."""
+    """Recent time by what it was spent on."""
     metrics: Mapping[str, float]
     scene: Scene = Scene()
     journey: Journey | None = None
-    """The running episode that has got furthest."""
+    """Running episode that has got furthest."""
 
     @property
     def fraction_done(self) -> float:
-        """Share of the budget that is used, 0..1."""
-        return min(self.options.fraction_used(self.statistics), 1.0)
+        """Used share of the budget, 0..1."""
+        return min(self.options.fraction_used(self.statistics.progress), 1.0)

@@ -34,7 +34,7 @@ def chosen_trackers(settings: ResolvedSettings, registry: Registry) -> list[Trac
 
 
 class TrackedRun(Callback):
-    """One tracker, built when the training starts. A tracker that fails is reported and left out."""
+    """A tracker, built when the training starts. A tracker that fails is reported and left out."""
 
     def __init__(self, registration: Registration, settings: Any) -> None:
         self.name = registration.name

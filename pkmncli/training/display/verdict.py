@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 PLAYERS = {"learner_alone": "learner alone", "pilot": "pilot", "random": "random play"}
-"""Those whose results stand beside each other: the key in ``summary.json``, and the name for people."""
+"""Players whose results are compared: the key in ``summary.json``, and the name for people."""
 
 Result = Mapping[str, Any]
 """The results of one player, as :func:`pkmncli.training.evaluation.evaluation.report` has them."""

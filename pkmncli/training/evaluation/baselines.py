@@ -84,5 +84,5 @@ def _digest(spec: WorkerSpec, who: str) -> str:
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without those that change what is observed, which no baseline looks at."""
+    """Return settings without those that change only the observation, which baselines do not use."""
     return {name: value for name, value in settings.items() if name not in ("observation_type", "goals", "screen")}

@@ -52,7 +52,7 @@ class Policy(Protocol):
     """Decides one environment's next step, by that environment alone: so nothing depends on how many there are."""
 
     def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
-        """What environment ``index`` does next, in the episode of that number."""
+        """Return the next action of environment ``index``, in the episode of that number."""
         ...
 
 
@@ -75,7 +75,7 @@ class AgentPolicy:
         """By episode: steps since it earned anything."""
 
     def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
-        """The learner's best action, or «let the pilot act»."""
+        """Return the learner's best action, or PILOT_ACTS."""
         actions, confidences, exploring = self._learner.act(pool.observation(index), explore=False)
         if self._hand_over is not None:
             earned = number in self._idle and pool.records()[index]["reward"] > 0
@@ -109,7 +109,7 @@ class LearnerPolicy:
             )
 
     def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
-        """The learner's best action, or one drawn; an episode draws the same ones in any environment."""
+        """Return the learner's best action or a random one; an episode has the same ones in any environment."""
         observations = pool.observation(index)
         if self._seed is None or self._sample is None:
             actions, confidences, _exploring = self._learner.act(observations, explore=False)
@@ -136,7 +136,7 @@ class RandomPolicy:
         self._random: dict[int, np.random.Generator] = {}
 
     def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
-        """An allowed action; an episode draws the same ones in any environment."""
+        """Return a random allowed action; an episode has the same ones in any environment."""
         if number not in self._random:
             self._random[number] = np.random.default_rng(derive_seed(self._seed, Purpose.RANDOM_PLAY, number))
         allowed = np.flatnonzero(pool.observation(index)["action_mask"][0])
@@ -172,7 +172,7 @@ def evaluate(
     running: dict[int, RunningEpisode] = {}
 
     def begin(index: int, number: int) -> None:
-        """Begins an environment's next episode, if that is one of those asked for."""
+        """Begin an environment's next episode, if it is one of the requested ones."""
         overall = episode_number(index, number, num_envs)
         running.pop(index, None)
         if overall < episodes:
@@ -262,7 +262,7 @@ def report(
 def keep_evaluation(
     run: Run, open_store: Callable[[Path], Store], result: Mapping[str, Any], played: list[EvaluatedEpisode]
 ) -> Path:
-    """Keeps a result, and its episodes so that they can be replayed, in a folder of their own in the run.
+    """Write a result and its episodes, so that they can be replayed, into a new folder of the run.
 
     Raises:
         RunError: it cannot be written.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def pretrained_run(game: str, registry: Registry, rom: Path | None = None) -> Iterator[Run]:
-    """A run in a temporary folder whose one checkpoint acts as the policy that a game comes with.
+    """Yield a run in a temporary folder whose one checkpoint acts as the policy that a game comes with.
 
     Args:
         game: its name, or the folder of its profile.
@@ -73,7 +73,7 @@ def pretrained_run(game: str, registry: Registry, rom: Path | None = None) -> It
 def open_agent(
     context: Any, run: str | None, save_dir: Path | None, registry: Registry, pretrained: str | None, rom: Path | None
 ) -> Run:
-    """The run that a command is about: one in its folder, or for as long as it runs one of a game's own policy.
+    """Return the run of a command: one in its folder, or a temporary one of a game's own policy.
 
     Args:
         context: the command's, as Typer has it.
@@ -96,7 +96,7 @@ def open_agent(
 
 
 def play_for_show(run: Run, registry: Registry, episodes: int, interrupted: Callable[[], bool]) -> None:
-    """Has a run's learner play alone from held-out starts, and keeps the episodes as an evaluation of the run."""
+    """Let a run's learner play alone from held-out starts, and keep the episodes as an evaluation of the run."""
     settings = run_settings(run, registry)
     folder = run.checkpoints.resolve()
     with WorkerPool(side_by_side_spec(settings, registry, num_envs=min(ENVIRONMENTS, episodes))) as pool:

@@ -1,4 +1,4 @@
-"""What a training counts: episodes, returns, milestones, who decided; and the summary made of it."""
+"""Counters of a training: episodes, returns, milestones, sources of actions; and the summary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from pkmncli.api import EpisodeSummary, Source
-from pkmncli.training.intervals import Progress
+from pkmncli.training.options import Progress
 
 RECENT_EPISODES = 10
 """Episodes that a «recent» average is taken over."""
@@ -30,16 +30,16 @@ class TrainingStatistics:
     steps_by_source: list[int] = field(default_factory=lambda: [0] * len(Source))
     recent_rewards: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
     recent_successes: deque[bool] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
-    """Whether each of the recent episodes reached the goal."""
+    """True for each recent episode that reached the goal."""
     recent_learner_steps: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
-    """Of each recent episode the steps that the learner decided, its trials included, and all of them."""
+    """For each recent episode the learner's steps, exploration included, and all steps."""
     curriculum_stage: int = 1
     curriculum_advancements: int = 0
     strategy_switches: int = 0
     evaluated_at: int = -1
     """Steps after which the learner was last evaluated, -1 for never."""
     evaluation: dict[str, Any] | None = None
-    """What the latest evaluation found."""
+    """Result of the latest evaluation."""
     best_evaluation: float | None = None
     """Mean return of the best evaluation."""
     alone: list[dict[str, Any]] = field(default_factory=list)
@@ -56,7 +56,7 @@ class TrainingStatistics:
     demonstration_steps: int = 0
     """Steps of earlier runs that the learner was shown."""
     started_from: str = ""
-    """Whose weights the learner began with; empty for none but its own."""
+    """Origin of the learner's first weights in words; empty for random ones."""
 
     journey: dict[str, Any] | None = None
     """The episode that has got furthest, running or ended, as of the latest checkpoint."""
@@ -64,7 +64,7 @@ class TrainingStatistics:
     def add_episode(
         self, summary: EpisodeSummary, num_envs: int, *, learner_steps: int = 0, began_further: bool = False
     ) -> None:
-        """Counts an episode that ended.
+        """Count an episode that ended.
 
         Args:
             summary: how it ended.
@@ -88,7 +88,7 @@ class TrainingStatistics:
                 self.milestone_splits[name] = (step, summary.milestone_frames.get(name))
 
     def add_evaluation(self, found: Mapping[str, Any]) -> bool:
-        """Takes in what an evaluation after this step found. Returns whether none was better."""
+        """Take in the result of an evaluation after this step. Returns whether it is the best so far."""
         self.evaluated_at = self.steps
         self.evaluation = dict(found)
         score = float(found["avg_reward"])
@@ -136,7 +136,7 @@ class TrainingStatistics:
         return sum(own for own, _ in self.recent_learner_steps) / total if total else None
 
     def performance(self, episode: EpisodeSummary) -> dict[str, Any]:
-        """The performance metrics of the documents, after an episode that has just been counted."""
+        """Return the performance metrics after an episode that was just counted."""
         return {
             "episode_reward": episode.total_reward,
             "average_reward": self.average_reward,
@@ -153,7 +153,7 @@ class TrainingStatistics:
         return {source.name.lower(): self.steps_by_source[source] / total for source in Source}
 
     def summary(self) -> dict[str, Any]:
-        """The training summary: what `summary.json` holds."""
+        """Return the training's summary: the content of ``summary.json``."""
         episodes = max(self.episodes, 1)
         return {
             "total_episodes": self.episodes,

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkmncli.advice.worth import HORIZON
 from pkmncli.api import REWARD_PARTS, Coded
 from pkmncli.training.workers.shared_memory import RECORD_DTYPE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-HORIZON = 8
-"""Steps of an episode over which a step's return is summed and its outcome looked for."""
 
 _LEFT_OUT = frozenset({"reward_parts", "consequence", "next_map", "next_phase", "pilot_action", "reason"})
 _OTHER = "other"
@@ -50,7 +48,7 @@ class StepRows:
 
     @property
     def full(self) -> bool:
-        """Whether there is room for no other step before some are taken."""
+        """True if there is no room for another step before some are taken."""
         return self._steps == len(self._records)
 
     def add(
@@ -63,7 +61,7 @@ class StepRows:
         latencies_s: Sequence[float] | None = None,
         values: NDArray[np.float32] | None = None,
     ) -> None:
-        """Takes in one step of every environment; arguments as those of :meth:`Recorder.add_steps`."""
+        """Take in one step of every environment; arguments as those of :meth:`Recorder.add_steps`."""
         place = self._steps
         self._records[place] = records
         self._global_steps[place] = global_step
@@ -78,7 +76,7 @@ class StepRows:
         self._steps += 1
 
     def take(self, *, all_of_them: bool = False) -> dict[str, Any] | None:
-        """The steps of which all is known, as columns of the table of decisions; nothing if there are none.
+        """Return the steps whose outcome is known, as columns of the table of decisions; None if there are none.
 
         Args:
             all_of_them: also the steps that are not known yet: their return is NaN, their outcome what came so far.
@@ -108,7 +106,7 @@ class StepRows:
         return columns
 
     def _parts(self, records: NDArray[Any]) -> Coded:
-        """The parts of the rewards: for each different set of them one mapping of what is not 0."""
+        """Return the parts of the rewards: one mapping of non-zero parts for each distinct set."""
         parts = records["reward_parts"]
         codes = np.zeros(len(records), np.uint32)
         paid = np.flatnonzero(parts.any(axis=1))
@@ -177,7 +175,7 @@ class StepRows:
 
 
 def judge(records: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.bool_]]:
-    """What came of steps: their returns and outcomes over :data:`HORIZON` steps, and whether these are final.
+    """Return the returns and outcomes of steps over :data:`HORIZON` steps, and whether these are final.
 
     Args:
         records: consecutive steps, (steps, num_envs).
@@ -202,7 +200,7 @@ def judge(records: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.uint8]
 
 
 def compare(actions: NDArray[np.int8], values: NDArray[np.float32] | None) -> dict[str, NDArray[Any]]:
-    """What a learner thought of what was pressed, and of the best that was not.
+    """Return the learner's values of the chosen action, and of the best other one.
 
     Args:
         actions: what was pressed, (rows,).
@@ -237,5 +235,5 @@ def _coded(items: Sequence[Any], shown: Any) -> Coded:
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """An array as a file of tensors takes it: texts as bytes, in a dimension more."""
+    """Return an array as a file of tensors can hold it: texts as bytes, in one more dimension."""
     return array.view(np.uint8).reshape(*array.shape, array.dtype.itemsize) if array.dtype.kind == "S" else array

@@ -1,4 +1,4 @@
-"""The episodes that are running: their presses, hashes and returns, until each ends and becomes a row of a table."""
+"""Running episodes: actions, hashes and rewards, until each ends and becomes a row of a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEMORY_HASH_DTYPE = np.dtype([("step", "<u4"), ("hash", "<u8")])
 
 @dataclass
 class RunningEpisode:
-    """One environment's episode so far. ``first_step`` counts the steps of all environments before it began."""
+    """A running episode of an environment. ``first_step`` counts the steps of all environments before it."""
 
     number: int = 0
     seed: int = 0
@@ -34,13 +34,13 @@ class RunningEpisode:
     total_reward: float = 0.0
     steps_by_source: list[int] = field(default_factory=lambda: [0] * len(Source))
     sources: bytearray = field(default_factory=bytearray)
-    """Who decided each step."""
+    """Source of each step."""
     rewards: list[float] = field(default_factory=list)
     start: str = ""
     """Hash of the saved state that it began in; empty for the training's own start."""
 
     def add(self, record: np.void) -> None:
-        """Takes in one step."""
+        """Take in one step."""
         self.presses.append(int(record["action"]))
         self.fine_hashes.append(int(record["fine_hash"]))
         if record["memory_hash"]:
@@ -61,7 +61,7 @@ class RunningEpisode:
         return self.steps_by_source[source] / max(self.steps, 1)
 
     def decided(self) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """Who decided each step, and what it earned; both of shape (steps,)."""
+        """Return source and reward of each step, both of shape (steps,)."""
         return np.frombuffer(bytes(self.sources), np.uint8), np.asarray(self.rewards, np.float64)
 
     def summarize(
@@ -71,7 +71,7 @@ class RunningEpisode:
         milestones: Mapping[str, int],
         milestone_frames: Mapping[str, int] | None = None,
     ) -> EpisodeSummary:
-        """How the episode ended, with its last step's record, and when it reached its milestones."""
+        """Return the summary of the episode, from its last step's record and its milestones."""
         terminated = bool(record["terminated"])
         return EpisodeSummary(
             environment=environment,
@@ -88,7 +88,7 @@ class RunningEpisode:
         )
 
     def proof(self) -> dict[str, bytes]:
-        """What a replay presses and checks, as bytes: presses, fine hashes and memory hashes."""
+        """Return what a replay needs and checks, as bytes: actions, fine hashes and memory hashes."""
         return {
             "presses": bytes(self.presses),
             "fine_hashes": np.asarray(self.fine_hashes, "<u8").tobytes(),

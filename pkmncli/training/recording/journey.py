@@ -1,57 +1,15 @@
-"""How far an episode has got: its milestones with the time of each, and what the environment says of itself.
+"""Journey of an episode: its milestones with the time of each, and the environment's own numbers.
 
-An episode of a long game takes a whole training, so it is told while it runs, not only when it has ended.
+An episode of a long game can take a whole training, so its journey is shown while it runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pkmncli.declared import DEFAULT_FRAMES_PER_SECOND
-
-if TYPE_CHECKING:
-    from pkmncli.api import Environment
-
-
-class Standing(NamedTuple):
-    """Where the running episode of an environment stands.
-
-    ``milestone_steps`` are -1 for milestones that were not reached, ``milestone_frames`` empty where no frames are
-    counted, ``progress`` what the environment names itself, and ``steps_since_progress`` None where it does not say.
-    """
-
-    step: int
-    frames: int
-    milestone_steps: Sequence[int]
-    milestone_frames: Sequence[int]
-    progress: Mapping[str, float]
-    steps_since_progress: int | None
-
-    def reached(self, names: Sequence[str]) -> list[tuple[str, int, int | None]]:
-        """Name, step and frame of each milestone that was reached, in the order in which they were."""
-        frames = self.milestone_frames or [-1] * len(self.milestone_steps)
-        found = [
-            (name, step, frame if frame >= 0 else None)
-            for name, step, frame in zip(names, self.milestone_steps, frames, strict=True)
-            if step >= 0
-        ]
-        return sorted(found, key=lambda one: one[1])
-
-
-def standing_of(environment: Environment, step: int) -> Standing:
-    """The standing of an environment, ``step`` steps after its episode began."""
-    frames, progress = getattr(environment, "milestone_frames", None), getattr(environment, "progress", None)
-    since = getattr(environment, "steps_since_progress", None)
-    return Standing(
-        step,
-        int(environment.facts().frames),
-        list(environment.milestone_steps()),
-        () if frames is None else list(frames()),
-        {} if progress is None else {str(name): float(value) for name, value in progress().items()},
-        None if since is None else int(since),
-    )
 
 
 class Reached(NamedTuple):
@@ -68,7 +26,7 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """How far an episode has got."""
+    """Milestones and progress of an episode."""
 
     environment: int
     episode: int
@@ -79,7 +37,7 @@ class Journey:
     total: int
     """Milestones that the game has."""
     progress: Mapping[str, float] = field(default_factory=dict)
-    """What the environment names itself, such as badges and level."""
+    """Numbers that the environment names itself, such as badges and level."""
     steps_since_progress: int | None = None
     """Steps since anything was new: as the environment says it, else since the latest milestone, if there are any."""
     ended: bool = False
@@ -118,7 +76,7 @@ class Journey:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Journey:
-        """The journey that :meth:`as_dict` describes."""
+        """Return the journey that :meth:`as_dict` describes."""
         return cls(
             environment=content["environment"],
             episode=content["episode"],
@@ -141,7 +99,7 @@ def play_time(play_s: float, *, seconds: bool = False) -> str:
 
 
 def in_words(journey: Journey, *, short: bool = False) -> str:
-    """The journey in a line for people; a short one leaves out what the latest milestone is called beside its name."""
+    """Return the journey in a line for people; a short one leaves out the title of the latest milestone."""
     parts = []
     if journey.total:
         reached = f"{len(journey.milestones)} of {journey.total} milestones"

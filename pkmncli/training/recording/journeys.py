@@ -1,4 +1,4 @@
-"""Keeps the journeys of a training: notes when each running episode reaches a milestone, and which got furthest."""
+"""Journeys of a training: when each running episode reached its milestones, and which got furthest."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.training.recording.journey import Journey, Reached, Standing
+from pkmncli.training.recording.journey import Journey, Reached
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pkmncli.training.recording.episodes import RunningEpisode
     from pkmncli.training.workers.pool import WorkerPool
+    from pkmncli.training.workers.spec import Standing
 
 
 class Journeys:
@@ -31,7 +32,7 @@ class Journeys:
         """The furthest one that has ended."""
 
     def after_step(self, records: NDArray[Any], elapsed_s: float, global_step: int) -> None:
-        """Takes in a step of every environment: notes milestones that running episodes have reached with it.
+        """Take in a step of every environment: note milestones that running episodes have reached with it.
 
         Args:
             records: of the step, (num_envs,).
@@ -45,7 +46,7 @@ class Journeys:
                 self._counts[index] = records["milestones"][index]
 
     def end(self, index: int, episode: RunningEpisode, elapsed_s: float, global_step: int) -> None:
-        """Takes in the end of an episode of environment ``index``, whose next one has begun in its process."""
+        """Take in the end of an episode of environment ``index``, whose next one has begun in its process."""
         standing = self._pool.standing_of_ended(index)
         self._note(index, standing, elapsed_s, global_step)
         # where another one got, it says nothing of the way there
@@ -57,12 +58,12 @@ class Journeys:
         self._counts[index] = 0
 
     def leading(self, episodes: Sequence[RunningEpisode]) -> Journey:
-        """The running journey that has got furthest. ``episodes`` are those that run."""
+        """Return the running journey that has got furthest. ``episodes`` are those that run."""
         index = min(range(len(episodes)), key=lambda one: (bool(episodes[one].start), -len(self._reached[one]), one))
         return self._journey(index, episodes[index].number, self._pool.standing(index))
 
     def furthest(self, episodes: Sequence[RunningEpisode]) -> Journey:
-        """The journey of the whole training that has got furthest, ended or not."""
+        """Return the journey of the whole training that has got furthest, ended or not."""
         running = self.leading(episodes)
         if self._ended is None or (not episodes[running.environment].start and _is_further(running, self._ended)):
             return running

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkmncli.atomic_files import write_atomic, write_errors_explained
 from pkmncli.errors import RunError
-from pkmncli.training.beginnings.episode_starts import state_file
 from pkmncli.training.recording.episodes import MEMORY_HASH_DTYPE
 
 if TYPE_CHECKING:
@@ -38,13 +40,13 @@ class RecordedEpisode:
     start: str = ""
     """Hash of the saved state that it began in; empty for the game's own start."""
     start_state: bytes | None = None
-    """That state, where the environment does not begin there by itself."""
+    """That state; None if the environment begins there by itself."""
     milestones: Mapping[str, int] = field(default_factory=dict)
     """The step that reached each milestone; 0 for those that were there at the start."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> RecordedEpisode:
-        """The episode of a row of the store."""
+        """Return the episode of a row of the store."""
         hashes = np.frombuffer(row["memory_hashes"], MEMORY_HASH_DTYPE)
         return cls(
             environment=row["environment"],
@@ -66,7 +68,7 @@ class RecordedEpisode:
 
 
 def with_start(recorded: RecordedEpisode, run: Run, own: str = "") -> RecordedEpisode:
-    """The episode with the state that it began in, which its run keeps.
+    """Return the episode with its start state, which its run keeps.
 
     Args:
         recorded: as its row has it.
@@ -83,3 +85,19 @@ def with_start(recorded: RecordedEpisode, run: Run, own: str = "") -> RecordedEp
         return replace(recorded, start_state=path.read_bytes())
     except OSError as error:
         raise RunError(f"the start of {recorded.title}, {path}, cannot be read: {error.strerror}") from error
+
+
+def keep_state(folder: Path, state: bytes) -> str:
+    """Write a start state into a run's folder of them. Returns its hash, which is its name."""
+    digest = hashlib.blake2b(state, digest_size=8).hexdigest()
+    path = state_file(folder, digest)
+    if not path.exists():
+        with write_errors_explained(path):
+            path.parent.mkdir(exist_ok=True)
+            write_atomic(path, state)
+    return digest
+
+
+def state_file(folder: Path, digest: str) -> Path:
+    """Return the path of a start state."""
+    return folder / f"{digest}.state"

@@ -1,4 +1,4 @@
-"""What a training leaves behind for analysis: decisions, episodes and metrics, handed to the store in batches."""
+"""Recording of decisions, episodes and metrics for analysis, in batches for the store."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Recorder:
         latencies_s: Sequence[float] | None = None,
         values: NDArray[np.float32] | None = None,
     ) -> None:
-        """Takes in one step of every environment.
+        """Take in one step of every environment.
 
         Args:
             global_step: the count before it.
@@ -94,7 +94,7 @@ class Recorder:
         purpose: str = "train",
         checkpoint: str = "",
     ) -> None:
-        """Takes in an episode that ended.
+        """Take in an episode that ended.
 
         Args:
             episode: with what a replay needs.
@@ -130,7 +130,7 @@ class Recorder:
         self.seconds += time.perf_counter() - began
 
     def add_metrics(self, global_step: int, metrics: Mapping[str, float]) -> None:
-        """Takes in measured values, by name."""
+        """Take in metrics by name."""
         now = time.time()
         for name, value in metrics.items():
             for column, entry in zip(
@@ -139,7 +139,7 @@ class Recorder:
                 self._metrics[column].append(entry)
 
     def add_advice(self, row: Mapping[str, Any]) -> None:
-        """Takes in what became of a question to the language model: a row of the table ``advice``, but its time."""
+        """Take in the result of a question to the language model: a row of the table ``advice`` without its time."""
         began = time.perf_counter()
         self._settle()
         self._store.append("advice", {name: [value] for name, value in {"time": time.time(), **row}.items()})
@@ -162,14 +162,14 @@ class Recorder:
         self.seconds += time.perf_counter() - began
 
     def flush(self) -> None:
-        """Puts everything on disk but the decisions that are held back."""
+        """Write everything to disk except the decisions that are held back."""
         began = time.perf_counter()
         self._collect()
         self._store.flush()
         self.seconds += time.perf_counter() - began
 
     def finish(self) -> None:
-        """Puts everything on disk. Decisions that were held back have no return: it is not known what came of them.
+        """Write everything to disk. Decisions that were held back have no return: their outcome is not known.
 
         They are in a file of their own, so that a run which goes on sets aside that one and no part of another.
         """
@@ -180,13 +180,13 @@ class Recorder:
         self.seconds += time.perf_counter() - began
 
     def close(self) -> None:
-        """Waits until nothing is written any more. The store belongs to the caller again."""
+        """Wait until nothing is written any more. The caller may use the store again."""
         if self._writer is not None:
             self._writer.shutdown()
         self._writer = self._writing = None
 
     def _settle(self) -> None:
-        """Waits for the writing that is under way: the store is used by one thread at a time."""
+        """Wait for the current writing: the store is used by one thread at a time."""
         writing, self._writing = self._writing, None
         if writing is not None:
             writing.result()

@@ -17,12 +17,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pkmncli.errors import TrainingError
-from pkmncli.training.recording.journey import Standing
-from pkmncli.training.workers.link import SECONDS_TO_QUIT, WorkerLink, WorkerLostError
 from pkmncli.training.workers.press_log import PressLog
-from pkmncli.training.workers.process import ATTACH, CALL, STEP, STEP_MESSAGE
+from pkmncli.training.workers.process import (
+    ATTACH,
+    CALL,
+    SECONDS_TO_QUIT,
+    STEP,
+    STEP_MESSAGE,
+    WorkerLink,
+    WorkerLostError,
+)
 from pkmncli.training.workers.shared_memory import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
-from pkmncli.training.workers.spec import EpisodeEnd, StepNews, WorkerSpec, WorkerState
+from pkmncli.training.workers.spec import EpisodeEnd, Standing, StepNews, WorkerSpec, WorkerState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +49,7 @@ _RESTARTS = 3
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What one step of every environment left in shared memory. Views: valid until the step after the next.
+    """Result of a step of every environment in shared memory. Views: valid until the step after the next.
 
     ``observations`` is what was acted on, ``next_observations`` what followed (of an ended episode: its last), and
     ``records`` a copy of the step records, shape (num_envs,).
@@ -171,35 +177,35 @@ class WorkerPool:
     # Steps of all at once ------------------------------------------------------------------------------------
 
     def observations(self) -> Mapping[str, NDArray[Any]]:
-        """What each environment shows now: views of shape (num_envs, ...), valid until the step after the next."""
+        """Return the current observations: views of shape (num_envs, ...), valid until the step after the next."""
         return self._block.slots[self._slots[0]]
 
     def records(self) -> NDArray[Any]:
-        """The record of the latest step of each environment: a view of shape (num_envs,), overwritten by the next."""
+        """Return the records of the latest step: a view of shape (num_envs,), overwritten by the next."""
         return self._block.records
 
     def pilot_confidences(self) -> NDArray[np.float32]:
-        """How sure each environment's pilot is of what it would press now, shape (num_envs,)."""
+        """Return the confidence of each environment's pilot in its next action, shape (num_envs,)."""
         confidences: NDArray[np.float32] = self._block.records["pilot_confidence"].copy()
         return confidences
 
     def pilot_actions(self) -> NDArray[np.int64]:
-        """Return what each environment's pilot would press now, shape (num_envs,); -1 where nobody says."""
+        """Return the next action of each environment's pilot, shape (num_envs,); -1 if it has none."""
         return np.asarray(self._block.records["pilot_action"], np.int64)
 
     def phases(self) -> NDArray[np.int64]:
-        """The phase that each environment's next step is decided in, shape (num_envs,)."""
+        """Return the phase of each environment in which its next step is decided, shape (num_envs,)."""
         return np.asarray(self._block.records["next_phase"], np.int64)
 
     def reset(self, episode: int = 0) -> None:
-        """Begins the first episode of every environment, or another one by its number."""
+        """Begin the first episode of every environment, or another one by its number."""
         self._episodes = [episode] * self.num_envs
         self._logs = [PressLog() for _ in range(self.num_envs)]
         self._slots = [0] * self.num_envs
         self.call_all("reset", [(episode, 0)] * self.num_envs)
 
     def reset_one(self, index: int, episode: int) -> None:
-        """Begins an episode of one environment by its number. Not to be mixed with steps of all at once."""
+        """Begin an episode of one environment by its number. Not to be mixed with steps of all at once."""
         self._episodes[index] = episode
         self._logs[index] = PressLog()
         self.call(index, "reset", episode, self._slots[index])
@@ -211,7 +217,7 @@ class WorkerPool:
         confidences: NDArray[np.float32],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> StepResult:
-        """One step of every environment. Do not mix it with steps of single environments.
+        """Take one step of every environment. Do not mix it with steps of single environments.
 
         Args:
             actions: (num_envs,), PILOT_ACTS where the pilot decides.
@@ -240,11 +246,11 @@ class WorkerPool:
     # Steps of one at a time ------------------------------------------------------------------------------------
 
     def observation(self, index: int) -> Mapping[str, NDArray[Any]]:
-        """What one environment shows now: views of shape (1, ...)."""
+        """Return the current observation of one environment: views of shape (1, ...)."""
         return {name: array[index : index + 1] for name, array in self._block.slots[self._slots[index]].items()}
 
     def begin_step(self, index: int, action: int, source: int, confidence: float) -> None:
-        """Tells one environment to step, and does not wait for it. Arguments as those of :meth:`step`."""
+        """Tell one environment to step, and do not wait for it. Arguments as those of :meth:`step`."""
         slot = (self._slots[index] + 1) % FRAME_SLOTS
         self._messages[index] = STEP_MESSAGE.pack(STEP, action, slot, source, confidence)
         try:
@@ -253,7 +259,7 @@ class WorkerPool:
             self._lost[index] = loss
 
     def finish_step(self, index: int) -> np.void:
-        """Waits for the step that :meth:`begin_step` began. Returns a copy of its record."""
+        """Wait for the step that :meth:`begin_step` began. Returns a copy of its record."""
         link = self._links[index]
         try:
             if index in self._lost:
@@ -275,7 +281,7 @@ class WorkerPool:
         return record
 
     def ready(self, indices: Collection[int]) -> list[int]:
-        """Waits until at least one of these environments has finished its step. Returns those that have."""
+        """Wait until at least one of these environments has finished its step. Returns those that have."""
         lost = [index for index in indices if index in self._lost]
         if lost:
             return lost
@@ -286,7 +292,7 @@ class WorkerPool:
     # Calls -------------------------------------------------------------------------------------------------------
 
     def _ask_new_worker(self, index: int, loss: WorkerLostError, message: bytes, timeout_s: float) -> bytes:
-        """Builds a lost worker anew, plays its episode again, which leads to the same state, and asks it again."""
+        """Start a lost worker again, replay its episode, which leads to the same state, and ask it again."""
         self.losses += 1
         self._on_loss(loss)
         self._replace(index)
@@ -308,7 +314,7 @@ class WorkerPool:
         return max(self._timeout_s, SECONDS_TO_START)
 
     def call(self, index: int, name: str, *arguments: Any) -> Any:
-        """Calls a method of one worker."""
+        """Call a method of one worker."""
         message = _call_message(name, *arguments)
         try:
             self._links[index].send(message)
@@ -318,7 +324,7 @@ class WorkerPool:
         return pickle.loads(answer[1:])
 
     def call_all(self, name: str, arguments: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """Calls a method of every worker, all at the same time."""
+        """Call a method of every worker, all at the same time."""
         each = arguments if arguments is not None else [()] * self.num_envs
         messages = [_call_message(name, *own) for own in each]
         lost: dict[int, WorkerLostError] = {}
@@ -339,24 +345,24 @@ class WorkerPool:
         return answers
 
     def context(self, index: int) -> Context:
-        """The state of one environment in words."""
+        """Return the state of one environment in words."""
         context: Context = self.call(index, "context")
         self._logs[index].describe()
         return context
 
     def advise(self, index: int, advice: Advice | None) -> None:
-        """Gives one environment's pilot new advice, or withdraws the old."""
+        """Give one environment's pilot new advice, or withdraw the old."""
         self.call(index, "advise", advice, self._slots[index])
         self._logs[index].advise(advice)
 
     def begin_next_at(self, index: int, path: str) -> None:
-        """One environment's next episodes begin in the saved state of a file; an empty path for its own start."""
+        """Begin one environment's next episodes in the saved state of a file; an empty path for its own start."""
         if path != self._next_starts[index]:
             self._next_starts[index] = path
             self.call(index, "begin_next_at", path)
 
     def begin_recorded(self, index: int, seed: int, start: bytes | None) -> None:
-        """Begins an episode in one environment as an earlier run recorded it, by its seed and saved start state.
+        """Begin an episode in one environment as an earlier run recorded it, by its seed and saved start state.
 
         A worker that is lost meanwhile can't get back there, which :attr:`losses` tells; :meth:`reset` ends it all.
         """
@@ -364,30 +370,30 @@ class WorkerPool:
         self._logs[index].begin("")
 
     def start_state(self, index: int) -> bytes | None:
-        """The state of one environment, if episodes can begin in it with all that this one has reached."""
+        """Return the state of one environment if episodes can begin in it with all its milestones; else None."""
         state: bytes | None = self.call(index, "start_state", self._slots[index])
         return state
 
     def standing(self, index: int) -> Standing:
-        """Where the running episode of one environment stands."""
+        """Return the standing of one environment's running episode."""
         standing: Standing = self.call(index, "standing")
         return standing
 
     def standings(self) -> list[Standing]:
-        """Where the running episode of each environment stands."""
+        """Return the standing of each environment's running episode."""
         return self.call_all("standing")
 
     def standing_of_ended(self, index: int) -> Standing:
-        """Where the episode of an environment that ended last stood at its end."""
+        """Return the standing at the end of an environment's latest complete episode."""
         return self._ended[index].standing
 
     def status(self, index: int) -> str:
-        """Where the game of one environment stands, in a line for people; empty where it has none."""
+        """Return the state of one environment's game in a line for people; empty if it has none."""
         line: str = self.call(index, "status")
         return line
 
     def view(self, index: int) -> NDArray[np.uint8] | str | None:
-        """What one environment looks like to people, (height, width, 3); None where it has no picture for them.
+        """Return the picture of one environment for people, (height, width, 3); None if it has none.
 
         A text says why where it fails to draw one.
         """
@@ -400,7 +406,7 @@ class WorkerPool:
         return [fault for fault in faults if fault]
 
     def picture(self, index: int) -> bytes:
-        """What one environment's screen shows, as a PNG file."""
+        """Return the screen of one environment as a PNG file."""
         png: bytes = self.call(index, "picture")
         return png
 
@@ -410,7 +416,7 @@ class WorkerPool:
         return {name: step for name, step in steps if step >= 0}
 
     def milestone_frames_of_ended(self, index: int) -> dict[str, int]:
-        """The same in emulated frames, where they are known."""
+        """Return the same in emulated frames, where they are known."""
         frames = zip(self.milestone_names, self._ended[index].standing.milestone_frames, strict=False)
         return {name: frame for name, frame in frames if frame >= 0}
 
@@ -419,7 +425,7 @@ class WorkerPool:
         return self._ended[index].reward_totals
 
     def save(self) -> list[WorkerState]:
-        """The state of every worker."""
+        """Return the state of every worker."""
         return self.call_all("save")
 
     def load(self, states: Sequence[WorkerState], logs: Sequence[Mapping[str, Any]]) -> None:
@@ -432,11 +438,11 @@ class WorkerPool:
             log.load_state_dict(state)
 
     def logs(self) -> Sequence[PressLog]:
-        """What each running episode consists of so far."""
+        """Return the logs of the running episodes."""
         return self._logs
 
     def close(self, *, at_once: bool = False) -> None:
-        """Ends all workers, in good order unless ``at_once``. May be called twice."""
+        """End all workers, in good order unless ``at_once``. May be called twice."""
         if not at_once:
             for link in self._links:
                 link.ask_to_quit()

@@ -1,7 +1,7 @@
-"""What an episode consists of so far: each press, who decided it, and the advice that was given between them.
+"""Log of a running episode: each action, its source, and the advice that was given between them.
 
-A worker that takes a lost one's place plays it again. Presses alone don't say how long advice held: a press of the
-learner's may be the very one that was advised.
+A worker that replaces a lost one replays it. Actions alone don't show how long advice held: an action of the learner
+may be the advised one.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from pkmncli.api import Advice
 
 @dataclass(slots=True)
 class PressLog:
-    """One environment's running episode."""
+    """Running episode of one environment."""
 
     presses: bytearray = field(default_factory=bytearray)
-    """One action a step."""
+    """An action for each step."""
     sources: bytearray = field(default_factory=bytearray)
     """A Source for each press."""
     advice: list[tuple[int, Advice | None]] = field(default_factory=list)
-    """What was given, or withdrawn, each with the number of steps before it."""
+    """Advice that was given, or None where it was withdrawn, each with the number of steps before it."""
     described: int = -1
     """Steps before the state was last told in words, which says what has changed since; -1 if it was not yet."""
     start: str = ""
     """Path of the saved state that it began in; empty for the environment's own start."""
 
     def add(self, record: np.void) -> None:
-        """Takes in a step."""
+        """Take in a step."""
         self.presses.append(int(record["action"]))
         self.sources.append(int(record["source"]))
 
     def advise(self, advice: Advice | None) -> None:
-        """Takes in what was given after the latest step."""
+        """Take in the advice that was given after the latest step."""
         self.advice.append((len(self.presses), advice))
 
     def describe(self) -> None:
-        """Takes in that the state after the latest step was told in words."""
+        """Take in that the state after the latest step was described in words."""
         self.described = len(self.presses)
 
     def begin(self, start: str) -> None:
-        """Begins an episode."""
+        """Begin an episode."""
         self.start, self.described = start, -1
         self.presses.clear()
         self.sources.clear()

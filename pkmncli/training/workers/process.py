@@ -1,20 +1,22 @@
-"""A worker process: one environment and its pilot, and no other Python thread beside the emulator.
+"""A worker process, and both ends of the pipe to it.
 
-The parent sends a message, the worker answers; both formats stand here. A step is a fixed handful of bytes, since it
-is what a training consists of; everything else is a call by name.
+The worker has one environment and its pilot, and no Python thread beside the emulator. The parent sends a message, the
+worker answers. A step is a message of a few bytes; everything else is a call by name.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import pickle
 import struct
 import sys
 import traceback
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from pkmncli.channel import Channel
-from pkmncli.child_processes import begin_child, portable
+from pkmncli.channel import LOOK_SECONDS, Channel
+from pkmncli.child_processes import begin_child, main_module_left_out, portable, signals_held
 from pkmncli.declared import (
     action_names_of,
     frames_per_second_of,
@@ -31,6 +33,7 @@ from pkmncli.training.workers.worker import Worker
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
     from pkmncli.api import Environment
 
@@ -46,9 +49,100 @@ CRASH = b"e"
 STEP_MESSAGE = struct.Struct("<cbBBf")
 """Opcode, action or PILOT_ACTS, slot to write the next observation to, a Source, a confidence."""
 
+SECONDS_TO_QUIT = 5.0
+SECONDS_TO_MOVE = 60.0
+"""Maximum time in which no part of a message to or from a worker moves."""
+
+
+class WorkerLostError(Exception):
+    """A worker died or stopped answering. ``details`` is its own traceback, where it could send one."""
+
+    def __init__(self, index: int, details: str) -> None:
+        self.index = index
+        self.details = details.strip() or "it said nothing"
+        self.reason = self.details.splitlines()[-1]
+        super().__init__(f"worker {index} was lost: {self.reason}")
+        if self.details != self.reason:
+            self.add_note(self.details)
+
+
+class WorkerLink:
+    """A worker process and the channel to it."""
+
+    def __init__(self, index: int, spec: WorkerSpec) -> None:
+        context = get_context("spawn")
+        self.index = index
+        connection, theirs = context.Pipe()
+        self.channel = Channel(connection, self._look)
+        self._looks = 0
+        self.process: BaseProcess = context.Process(
+            target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
+        )
+        try:
+            with signals_held(), main_module_left_out():
+                self.process.start()
+        except BaseException:
+            connection.close()
+            theirs.close()
+            raise
+        atexit.register(self.process.kill)  # multiprocessing itself would send a SIGTERM, which workers ignore
+        theirs.close()
+
+    def receive(self, timeout_s: float) -> bytes:
+        """Return the next message. Raises WorkerLostError, or the user's error that stopped the worker."""
+        try:
+            self._looks = 0
+            if not self.channel.wait(timeout_s):
+                raise WorkerLostError(self.index, f"no answer for {timeout_s:.0f} s")
+            message = self.channel.receive()
+        except (EOFError, OSError):
+            raise self._gone() from None
+        if message[:1] == USER_ERROR:
+            error: PkmnError = pickle.loads(message[1:])
+            raise error
+        if message[:1] == CRASH:
+            raise WorkerLostError(self.index, message[1:].decode())
+        return message
+
+    def send(self, message: bytes) -> None:
+        """Send a message. Raises as :meth:`receive` does."""
+        try:
+            self._looks = 0
+            self.channel.send(message)
+        except OSError:
+            # its last words may still be in the pipe; they say more than that it is gone
+            self.receive(0)
+            raise self._gone() from None
+
+    def _look(self) -> None:
+        self._looks += 1
+        if self._looks * LOOK_SECONDS >= SECONDS_TO_MOVE:
+            raise WorkerLostError(self.index, f"it stood still for {SECONDS_TO_MOVE:.0f} s in the midst of a message")
+
+    def _gone(self) -> WorkerLostError:
+        self.process.join(SECONDS_TO_QUIT)
+        return WorkerLostError(self.index, f"its process ended with exit code {self.process.exitcode}")
+
+    def ask_to_quit(self) -> None:
+        """Tell the worker to end by itself, and do not wait for it."""
+        with contextlib.suppress(OSError, WorkerLostError):  # it may be gone already
+            self.channel.send(QUIT)
+
+    def end(self, patience_s: float) -> None:
+        """Wait so many seconds for the worker to end by itself, then end it."""
+        self.process.join(patience_s)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the worker at once, even one that is stopped."""
+        self.process.kill()
+        self.process.join()
+        atexit.unregister(self.process.kill)
+        self.channel.close()
+
 
 def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
-    """The main function of a worker process: builds the environment, then answers until told to quit.
+    """Run a worker process: build the environment, then answer until told to quit.
 
     It ends by itself when the parent is gone, however that ended.
     """

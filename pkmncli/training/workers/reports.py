@@ -1,4 +1,4 @@
-"""What pilots report of a run: a file for each, and the reading of them."""
+"""Reports of the pilots of a run: a file for each, and the reading of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_REPORTS = 200
 TELL_EVERY = 50
 """Reports, from one line that counts them to the next."""
 MOST_BYTES = 256 * 1024
-"""Of one report; a larger one is left out."""
+"""Maximum size of a report; a larger one is left out."""
 
 _NAME = re.compile(r"environment-(\d+)-episode-(\d+)-(\d+)\.json")
 
@@ -42,10 +42,10 @@ class ReportWriter:
         self.count = 0
         """Reports that there were when one was last written, those of earlier trainings included."""
         self.full = False
-        """Whether one was left out because there are as many as a run may have."""
+        """True if a report was left out because the run has its maximum number."""
 
     def write(self, environment: int, episode: int, report: Mapping[str, Any]) -> bool:
-        """Keeps a report, unless it is too large or there are too many: the first ones stay.
+        """Write a report, unless it is too large or there are too many: the first ones stay.
 
         Args:
             environment: which one it is of.
@@ -88,7 +88,7 @@ class ReportKeeper:
         self._told: set[str] = set()
 
     def keep(self, environment: int, episode: int, report: Mapping[str, Any]) -> None:
-        """Takes a report; see :meth:`ReportWriter.write`."""
+        """Take in a report; see :meth:`ReportWriter.write`."""
         try:
             new = self._writer.write(environment, episode, report)
         except (OSError, RunError) as error:
@@ -111,7 +111,7 @@ class ReportKeeper:
 
 
 def read_reports(folder: Path) -> list[dict[str, Any]]:
-    """The reports in a folder, by environment, episode and number; empty without any.
+    """Return the reports in a folder, by environment, episode and number; empty without any.
 
     Raises:
         RunError: one of them is damaged, or can't be read.
@@ -146,7 +146,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _is_report(content: Any) -> bool:
-    """Whether it has what every report has, as far as it is shown."""
+    """Return whether a report has the required entries."""
     if not isinstance(content, dict):
         return False
     numbers = (content.get("environment"), content.get("episode"), content.get("number", 0))

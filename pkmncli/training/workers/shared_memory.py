@@ -34,12 +34,12 @@ FRAME_SLOTS = 2
 """Observations alternate between two slots: the one acted on stays whole while its successor is written."""
 
 TERMINAL_SLOT = FRAME_SLOTS
-"""Where the last observation of an episode goes, beside the first one of the next."""
+"""Slot of an episode's last observation, beside the first one of the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """One array of the observation: shape and dtype of a single environment's."""
+    """An array of the observation: shape and dtype for a single environment."""
 
     name: str
     shape: tuple[int, ...]
@@ -52,7 +52,7 @@ class FieldLayout:
 
 
 def layout_of(space: gymnasium.spaces.Dict) -> tuple[FieldLayout, ...]:
-    """The layout of a dictionary observation space whose members are arrays."""
+    """Return the layout of a dictionary observation space whose members are arrays."""
     fields = []
     for name, member in space.spaces.items():
         if member.shape is None or member.dtype is None:
@@ -66,7 +66,7 @@ def _aligned(nbytes: int) -> int:
 
 
 def _nameless_file(nbytes: int) -> IO[bytes]:
-    """A file that no folder holds, all of it there: a hole that can't be filled kills the process that writes to it.
+    """Return a file without a name, fully allocated: a hole that can't be filled kills the process that writes there.
 
     Raises:
         TrainingError: there is no room for it.
@@ -126,16 +126,16 @@ class SharedBlock:
         self.records: NDArray[Any] = np.ndarray((num_envs,), RECORD_DTYPE, buffer=whole, strides=(stride,))
 
     def environment(self, slot: int, index: int) -> dict[str, NDArray[Any]]:
-        """Views of one environment's arrays in a slot, to be written to."""
+        """Return views of one environment's arrays in a slot, to be written to."""
         return {name: array[index] for name, array in self.slots[slot].items()}
 
     def send(self, channel: Channel, process_id: int) -> None:
-        """Sends the block's handle to the process at the other end of a channel."""
+        """Send the block's handle to the process at the other end of a channel."""
         channel.send_handle(_handle_of(self._file.fileno()), process_id)
 
     @classmethod
     def receive(cls, connection: Connection, layout: tuple[FieldLayout, ...], num_envs: int) -> SharedBlock:
-        """The block whose handle comes next through the pipe. It cannot be sent on."""
+        """Return the block whose handle comes next through the pipe. It cannot be sent on."""
         with _file_of(reduction.recv_handle(connection)) as file:
             return cls(layout, num_envs, file)
 

@@ -28,11 +28,10 @@ from pkmncli.diagnostics import one_line
 from pkmncli.errors import PkmnError, TrainingError
 from pkmncli.outgoing_text import redact_values
 from pkmncli.seeds import derive_seed, episode_number
-from pkmncli.training.recording.consequences import ConsequenceWatcher
-from pkmncli.training.recording.journey import Standing, standing_of
+from pkmncli.training.workers.consequences import ConsequenceWatcher
 from pkmncli.training.workers.press_log import PressLog
 from pkmncli.training.workers.shared_memory import TERMINAL_SLOT, SharedBlock
-from pkmncli.training.workers.spec import EpisodeEnd, StepNews, WorkerSpec, WorkerState
+from pkmncli.training.workers.spec import EpisodeEnd, Standing, StepNews, WorkerSpec, WorkerState, standing_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,20 +71,20 @@ class Worker:
     # Calls, by name ---------------------------------------------------------------------------------------------
 
     def reset(self, episode: int, slot: int) -> None:
-        """Begins the given episode of this environment."""
+        """Begin the given episode of this environment."""
         self.episode = episode
         self._begin(slot)
 
     def begin_recorded(self, seed: int, start: bytes | None, slot: int) -> None:
-        """Begins an episode as an earlier run recorded it. What follows it is this environment's own again."""
+        """Begin an episode as an earlier run recorded it. The next ones are this environment's own again."""
         self._begin_at(seed, start, slot)
 
     def begin_next_at(self, path: str) -> None:
-        """The next episodes begin in the saved state of a file; an empty path for the environment's own start."""
+        """Begin the next episodes in the saved state of a file; an empty path for the environment's own start."""
         self.next_start = Path(path).read_bytes() if path else None
 
     def start_state(self, slot: int) -> bytes | None:
-        """The environment's state, if an episode that begins in it has all milestones that this one has reached.
+        """Return the environment's state if an episode that begins in it has all milestones of this one; else None.
 
         In the middle of a door, say, some evidence does not hold. Leaves everything as it was.
         """
@@ -103,7 +102,7 @@ class Worker:
         return state.environment if fits else None
 
     def save(self) -> WorkerState:
-        """The worker's state."""
+        """Return the worker's state."""
         pilot = None
         if self.pilot is not None:
             pilot = {
@@ -129,7 +128,7 @@ class Worker:
         self._publish(slot)
 
     def replay(self, episode: int, log: PressLog, slot: int) -> None:
-        """Plays an episode again up to where it was, for a worker that takes a lost one's place."""
+        """Replay an episode up to its latest step, in a worker that replaces a lost one."""
         self.begin_next_at(log.start)
         self.reset(episode, slot)
         given = dict(log.advice)
@@ -151,16 +150,16 @@ class Worker:
         self._publish(slot)
 
     def context(self) -> Any:
-        """The state in words."""
+        """Return the state in words."""
         return self.environment.context()
 
     def status(self) -> str:
-        """Where the game stands, in a line for people; empty where the environment has none."""
+        """Return the state of the game in a line for people; empty if the environment has none."""
         tell = getattr(self.environment, "status", None)
         return "" if tell is None else str(tell())
 
     def picture(self) -> bytes:
-        """The screen as a PNG file. Raises TrainingError where the environment draws none."""
+        """Return the screen as a PNG file. Raises TrainingError if the environment draws none."""
         pixels: Any = self.environment.render()
         if pixels is None:
             raise TrainingError("this environment draws no pictures: leave out --llm-vision")
@@ -171,7 +170,7 @@ class Worker:
         return file.getvalue()
 
     def view(self) -> NDArray[np.uint8] | str | None:
-        """The picture that people see, (height, width, 3); None where the environment has none for them.
+        """Return the picture for people, (height, width, 3); None if the environment has none.
 
         A text says why there is none where the environment fails to draw it: looking must not end a training.
         """
@@ -190,7 +189,7 @@ class Worker:
         return picture
 
     def view_onto(self, path: str, num_envs: int, shape: tuple[int, ...]) -> str:
-        """Puts that picture on the live board in a file, which costs a tenth of sending it.
+        """Write that picture onto the live board in a file, which costs a tenth of sending it.
 
         Returns:
             Why there is none, a black one then; empty where all is well.
@@ -213,15 +212,15 @@ class Worker:
         return ""
 
     def milestones(self) -> list[int]:
-        """Steps at which the milestones of the running episode were reached, -1 for those that were not."""
+        """Return the steps at which the running episode reached its milestones, -1 for those not reached."""
         return self.environment.milestone_steps()
 
     def standing(self) -> Standing:
-        """Where the running episode stands."""
+        """Return the standing of the running episode."""
         return standing_of(self.environment, self.step_in_episode)
 
     def advise(self, advice: Advice | None, slot: int | None = None) -> None:
-        """Takes new advice for the pilot, or withdraws the old.
+        """Take new advice for the pilot, or withdraw the old.
 
         The step that is proposed already stays as it is, unless the pilot reconsiders it for what is new: then its goal
         is another one too, and the observation in ``slot`` shows it.
@@ -251,7 +250,7 @@ class Worker:
     # Steps -------------------------------------------------------------------------------------------------------
 
     def step(self, action: int, slot: int, source: int, confidence: float) -> StepNews | None:
-        """Takes one step, resets at the end of an episode, and leaves all that is new in the shared block.
+        """Take one step, reset at the end of an episode, and leave the results in the shared block.
 
         Returns what is known of an episode only when it ends, and what the pilot has to report; mostly nothing.
         """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
@@ -39,6 +39,11 @@ class TableFile:
     last: int
     schema: int | None = field(default=None, compare=False)
     """Version of its columns, if known without reading it."""
+
+    @property
+    def version(self) -> int:
+        """Version of its columns, read from the file if it is not known."""
+        return schema_version(self.path) if self.schema is None else self.schema
 
 
 def list_files(folder: Path) -> list[TableFile]:
@@ -154,7 +159,7 @@ def _by_version(files: Sequence[TableFile]) -> list[tuple[int, list[TableFile]]]
     """Return the files by the version of their schema, oldest first."""
     groups: dict[int, list[TableFile]] = {}
     for file in files:
-        version = schema_version(file.path) if file.schema is None else file.schema
+        version = file.version
         if version > SCHEMA_VERSION:
             raise RunError(f"{file.path} was written by a newer version of pkmncli: install that version to read it.")
         groups.setdefault(version, []).append(file)
@@ -180,13 +185,19 @@ def _metadata_reader() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config={"threads": 1})
 
 
-def _metadata(path: Path) -> dict[str, str]:
+def _metadata(path: Path) -> Mapping[str, str]:
     """Return the keys and values of a Parquet file's footer; empty if it cannot be read."""
     try:
-        with _metadata_reader().cursor() as cursor:
-            found = cursor.execute(f"SELECT key, value FROM parquet_kv_metadata({path_literal(path)})").fetchall()
-    except duckdb.Error:
+        status = path.stat()
+        return _read_metadata(path, status.st_ino, status.st_mtime_ns, status.st_size)
+    except (OSError, duckdb.Error):
         return {}
+
+
+@functools.lru_cache(maxsize=16_384)
+def _read_metadata(path: Path, *_identity: int) -> Mapping[str, str]:
+    with _metadata_reader().cursor() as cursor:
+        found = cursor.execute(f"SELECT key, value FROM parquet_kv_metadata({path_literal(path)})").fetchall()
     return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in found}
 
 

@@ -31,7 +31,6 @@ from pkmn_decisions.store.files import (
     path_literal,
     relation,
     retry_if_moved,
-    schema_version,
     sql_text,
 )
 from pkmn_decisions.store.names import ACTION_NAMES, SOURCE_NAMES, Names, load_names
@@ -253,7 +252,7 @@ class RunViews:
         files = recorded_files(folder, DECISIONS)
         if not files:
             return True
-        if schema_version(files[0].path) < _NEAR_RETURN_SINCE:
+        if files[0].version < _NEAR_RETURN_SINCE:
             return False
         known = f"SELECT coalesce(bool_or(NOT isnan(near_return)), false) FROM ({relation(DECISIONS, files[:1])})"
         return bool(self._connection.execute(known).fetchall()[0][0])

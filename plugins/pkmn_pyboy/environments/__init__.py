@@ -1,1 +1,1 @@
-"""The parts of an environment: observations, masks, start states, step records."""
+"""Parts of an environment: observations, start states, step records."""

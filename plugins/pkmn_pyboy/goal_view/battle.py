@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.goal_view.numbers import GoalNumber, hot_rows, one_hot, share, within
-from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.battle.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Tactician
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Battler, GameState, Party
+from pkmn_pyboy.rules_gen2.combatant import Combatant
+from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
+from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Battle, Battler, GameState, Party
 from pkmn_pyboy.state.type_chart import BEST_FACTOR
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ _OF_PLAN: tuple[GoalNumber, ...] = (
 )
 _OF_PARTY: tuple[GoalNumber, ...] = tuple(
     number
-    for place in range(1, PARTY_PLACES + 1)
+    for place in range(1, PARTY_SLOTS + 1)
     for number in (
         GoalNumber(f"member_{place}_hp", f"HP of the member in party slot {place} over its maximum"),
         GoalNumber(f"member_{place}_level", f"its level over {_LEVELS}"),
@@ -109,7 +111,7 @@ class BattleNumbers:
         self._battle: Battle | None = None
         self._of_battle: tuple[float, ...] = _PEACE
         self._party: Party | None = None
-        self._of_party: tuple[tuple[float, float], ...] = (_NOBODY,) * PARTY_PLACES
+        self._of_party: tuple[tuple[float, float], ...] = (_NOBODY,) * PARTY_SLOTS
 
     def write(self, out: list[float], state: GameState, memory: PilotMemory | None) -> None:
         """Append the numbers; those of the plan are 0 if ``memory`` is None."""
@@ -139,7 +141,7 @@ class BattleNumbers:
             number = plan[1] + 1 if plan[0] in (MOVE, SWITCH) else plan[2] + 1
         out += _PLAN_ROWS[_PLAN_PLACES[plan[0]] if plan else -1]
         out += (
-            within(number / PARTY_PLACES),
+            within(number / PARTY_SLOTS),
             min(memory.flights / _FLIGHTS, 1.0),
             min(memory.switches / 2, 1.0),
         )
@@ -192,6 +194,6 @@ def _side(battler: Battler | None) -> tuple[float, float, float, float]:
 def _members(party: Party) -> tuple[tuple[float, float], ...]:
     numbers = [
         (min(share(one.hp, one.max_hp), 1.0), min(one.level / _LEVELS, 1.0)) if not one.egg else _NOBODY
-        for one in party.members[:PARTY_PLACES]
+        for one in party.members[:PARTY_SLOTS]
     ]
-    return (*numbers, *(_NOBODY,) * (PARTY_PLACES - len(numbers)))
+    return (*numbers, *(_NOBODY,) * (PARTY_SLOTS - len(numbers)))

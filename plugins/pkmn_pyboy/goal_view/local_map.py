@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_pyboy.environments.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
 from pkmn_pyboy.navigation.exits import ExitReader
 from pkmn_pyboy.navigation.grid import LAND, WATER, GridReader, MapGrid
 from pkmn_pyboy.navigation.people import ITEM, PeopleReader
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.state.game_state import GameState, Phase
+from pkmn_pyboy.state.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game

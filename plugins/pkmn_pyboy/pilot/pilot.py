@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, BATTLE_SKILLS, SKILLS, AdviceFollower
-from pkmn_pyboy.pilot.battle.damage import BattleTables
 from pkmn_pyboy.pilot.battle.fighter import Fighter
+from pkmn_pyboy.pilot.battle.move_learning import MoveLearner
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
 from pkmn_pyboy.pilot.memory import FLOOR, GRASS, MENU, WATER, PilotMemory
 from pkmn_pyboy.pilot.screens import dialogue, pages
 from pkmn_pyboy.pilot.screens.menu_tasks import MenuTasks
-from pkmn_pyboy.pilot.screens.move_learning import MoveLearner
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.travel import Traveller
 from pkmn_pyboy.pilot.walking.routes import Roads
-from pkmn_pyboy.pilot.walking.travel import Traveller
 from pkmn_pyboy.pilot.watchdog import Watchdog
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmn_pyboy.world.changed_world import ChangedWorld

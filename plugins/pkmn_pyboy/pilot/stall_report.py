@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.tasks import PlannedGoal
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.screens.bag import Bag
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState, Party
-from pkmn_pyboy.story.planner import GoalOrientedPlanner, PlannedGoal
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.plans import CATCH, RIVAL, TRAIN
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.stall_report import stall_report
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState, Phase
-from pkmn_pyboy.story.planner import CATCH, RIVAL, TRAIN, GoalOrientedPlanner
 from pkmncli.api import Action
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""A game as data: what a profile says, how it is read, and which one fits an image."""
+"""Game as data: memory, names, milestones and scripts as a profile describes them, and the profile for an image."""

@@ -10,6 +10,11 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from pkmn_pyboy.emulation.rom import Lookalike, RomIdentity
+from pkmn_pyboy.profile.charmap import Charmap
+from pkmn_pyboy.profile.memory_map import MemoryField, MemoryMap, RomTable
+from pkmn_pyboy.profile.milestone_loading import build_locked_rooms, build_milestones
+from pkmn_pyboy.profile.milestone_schema import MilestonesFile
+from pkmn_pyboy.profile.milestones import Evidence
 from pkmn_pyboy.profile.model import (
     CollisionRules,
     ContinueRecipe,
@@ -33,13 +38,8 @@ from pkmn_pyboy.profile.schema import (
     TablesFile,
     WorldFile,
 )
-from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap, RomTable, StructLayout
-from pkmn_pyboy.state.text import Charmap
-from pkmn_pyboy.story.loading import build_locked_rooms, build_milestones
-from pkmn_pyboy.story.model import Evidence
-from pkmn_pyboy.story.schema import MilestonesFile
-from pkmn_pyboy.world.script_marks import ScriptMark, WorldRules, compile_pattern
-from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
+from pkmn_pyboy.profile.script_marks import ScriptMark, WorldRules, compile_pattern
+from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
 from pkmncli.api import parse_toml, read_given_text
 from pkmncli.errors import EnvironmentSetupError
 
@@ -102,9 +102,6 @@ def _load(folder: Path) -> GameProfile:
         episode_steps=game.timing.episode_steps,
         game_steps=game.timing.game_steps or game.timing.episode_steps,
         hold_frames=game.timing.hold_frames,
-        walk_frames=game.timing.walk_frames,
-        turn_frames=game.timing.turn_frames,
-        fade_frames=game.timing.fade_frames,
         start=tuple(_start_step(step) for step in game.start.steps),
         start_max_frames=game.start.max_frames,
         coarse_fields=tuple(hashes.coarse),
@@ -175,7 +172,6 @@ def _fail(path: Path, key: str, message: str) -> NoReturn:
 
 def _memory_map(files: list[tuple[Path, MemoryFile]], own_tables: Path) -> MemoryMap:
     fields: dict[str, MemoryField] = {}
-    structs: dict[str, StructLayout] = {}
     tables: dict[str, RomTable] = {}
     for path, file in reversed(files):
         for group, entries in file.field.items():
@@ -184,8 +180,6 @@ def _memory_map(files: list[tuple[Path, MemoryFile]], own_tables: Path) -> Memor
                 if place.bank >= 0 and place.address >> 12 != (place.address + place.size - 1) >> 12:
                     _fail(path, f"field.{group}.{name}", "runs over the end of its bank")
                 fields[name] = place
-        for name, struct in file.struct.items():
-            structs[name] = StructLayout(struct.size, struct.parts)
         built = path.with_name("tables.toml")
         layers = [file.rom_tables, _parse(built, TablesFile).rom_tables if built.is_file() else {}]
         tables |= {name: RomTable(table.bank, table.address) for layer in layers for name, table in layer.items()}
@@ -193,17 +187,15 @@ def _memory_map(files: list[tuple[Path, MemoryFile]], own_tables: Path) -> Memor
         # It shares another game's memory, not its image: that game's table addresses would be wrong.
         own = _parse(own_tables, TablesFile).rom_tables
         tables = {name: RomTable(table.bank, table.address) for name, table in own.items()}
-    return MemoryMap(fields, structs, tables, str(files[0][0]))
+    return MemoryMap(fields, tables, str(files[0][0]))
 
 
 def _collision(files: list[MemoryFile]) -> CollisionRules:
     for file in files:
         if file.collision is not None:
             rules = file.collision
-            return CollisionRules(
-                frozenset(rules.wall), frozenset(rules.water), frozenset(rules.reacts_to_a), rules.name
-            )
-    return CollisionRules(frozenset(), frozenset(), frozenset(), {})
+            return CollisionRules(frozenset(rules.wall), frozenset(rules.water), rules.name)
+    return CollisionRules(frozenset(), frozenset(), {})
 
 
 def _charmap(files: list[MemoryFile]) -> Charmap:

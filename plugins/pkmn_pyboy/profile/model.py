@@ -13,10 +13,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from pkmn_pyboy.emulation.rom import Lookalike, RomIdentity
-from pkmn_pyboy.state.memory_map import MemoryField, MemoryMap
-from pkmn_pyboy.state.text import Charmap
-from pkmn_pyboy.story.model import Evidence, LockedRooms, Milestone
-from pkmn_pyboy.world.script_marks import WorldRules
+from pkmn_pyboy.profile.charmap import Charmap
+from pkmn_pyboy.profile.memory_map import MemoryField, MemoryMap
+from pkmn_pyboy.profile.milestones import Evidence, LockedRooms, Milestone
+from pkmn_pyboy.profile.script_marks import WorldRules
 from pkmncli.errors import ConfigurationError
 
 
@@ -99,7 +99,6 @@ class CollisionRules:
 
     wall: frozenset[int]
     water: frozenset[int]
-    reacts_to_a: frozenset[int]
     names: Mapping[str, int]
 
 
@@ -167,9 +166,6 @@ class GameProfile:
     game_steps: int
     """Maximum steps of an episode whose goal is the game's last milestone."""
     hold_frames: int
-    walk_frames: int
-    turn_frames: int
-    fade_frames: int
     start: tuple[StartStep, ...]
     start_max_frames: int
     coarse_fields: tuple[str, ...]

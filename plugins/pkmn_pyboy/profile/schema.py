@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
-from pkmn_pyboy.world.script_marks import compile_pattern
+from pkmn_pyboy.profile.script_marks import compile_pattern
 
 ButtonName = Literal["a", "b", "start", "select", "up", "down", "left", "right"]
 
@@ -56,9 +56,10 @@ class TimingFile(ProfileFile):
 
     action_frames: int = Field(default=24, ge=2, le=600)
     hold_frames: int = Field(default=10, ge=1, le=599)
-    walk_frames: int = Field(default=16, ge=1)
-    turn_frames: int = Field(default=8, ge=1)
-    fade_frames: int = Field(default=90, ge=1)
+    walk_frames: int = 0
+    turn_frames: int = 0
+    fade_frames: int = 0
+    """These three have no effect; accepted from older profiles."""
     episode_steps: int = Field(default=10_000, ge=1)
     game_steps: int | None = Field(default=None, ge=1)
 
@@ -192,13 +193,6 @@ class FieldFile(ProfileFile):
     when: str = ""
 
 
-class StructFile(ProfileFile):
-    """Record of several parts."""
-
-    size: int
-    parts: dict[str, tuple[int, int]] = {}
-
-
 class TableFile(ProfileFile):
     """Table in the image."""
 
@@ -213,6 +207,7 @@ class CollisionFile(ProfileFile):
     wall: list[int] = []
     water: list[int] = []
     reacts_to_a: list[int] = []
+    """No effect; accepted from older profiles."""
     name: dict[str, int] = {}
 
 
@@ -242,7 +237,8 @@ class MemoryFile(ProfileFile):
     """File memory.toml."""
 
     field: dict[str, dict[str, FieldFile]] = {}
-    struct: dict[str, StructFile] = {}
+    struct: dict[str, Any] = {}
+    """No effect; accepted from older profiles."""
     rom_tables: dict[str, TableFile] = {}
     collision: CollisionFile | None = None
     text: TextFile | None = None

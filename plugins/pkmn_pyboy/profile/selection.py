@@ -1,24 +1,33 @@
-"""Which game to play: the profile and the cartridge image that the settings ask for, checked against each other."""
+"""Selection of the profile and the cartridge image that the settings ask for, checked against each other."""
 
 from __future__ import annotations
 
 import difflib
 from pathlib import Path
+from typing import Protocol
 
 from pkmn_pyboy.emulation.rom import RomImage, check_identity, load_rom
 from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.settings import EnvironmentSettings
 from pkmncli.errors import EnvironmentSetupError, RomError
 
 DEFAULT_GAME = "quillwood"
 
 
-def select_game(settings: EnvironmentSettings) -> tuple[GameProfile, RomImage]:
-    """The profile and the image.
+class GameChoice(Protocol):
+    """Settings that choose a game."""
 
-    With a profile named, the image is ``rom_path`` or the profile's own. With only an image named, the built-in
-    profiles are asked whose it is. With neither, it is the bundled game.
+    game: str | None
+    game_folder: Path | None
+    rom_path: Path | None
+    force_rom: bool
+
+
+def select_game(settings: GameChoice) -> tuple[GameProfile, RomImage]:
+    """Return the profile and the image that the settings ask for.
+
+    With a profile named, the image is ``rom_path`` or the profile's own. With only an image named, the profile is the
+    built-in one that knows it. With neither, it is the bundled game.
 
     Raises:
         EnvironmentSetupError: the profile is missing or wrong, or has no image of its own.
@@ -42,7 +51,7 @@ def select_game(settings: EnvironmentSettings) -> tuple[GameProfile, RomImage]:
 
 
 def built_in_games() -> list[str]:
-    """Names of the profiles that come with the environment."""
+    """Return the names of the profiles that come with the plugin."""
     return sorted(folder.name for folder in GAMES_FOLDER.iterdir() if (folder / "game.toml").is_file())
 
 

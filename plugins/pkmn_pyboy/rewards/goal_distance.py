@@ -12,8 +12,9 @@ from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
 
 if TYPE_CHECKING:
+    from pkmn_pyboy.profile.milestones import Target
     from pkmn_pyboy.profile.model import GameProfile
-    from pkmn_pyboy.story.model import MilestoneTracker, Target
+    from pkmn_pyboy.story.tracker import MilestoneTracker
 
 _MOST_KEPT = 100_000
 

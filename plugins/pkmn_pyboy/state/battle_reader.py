@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pkmn_pyboy.profile.memory_map import Memory, MemoryField, ReadPlan
 from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Battle, Battler
-from pkmn_pyboy.state.memory_map import Memory, MemoryField, ReadPlan
 from pkmn_pyboy.state.records import BATTLER_BYTES, STAGE_BYTES, parse_battler
 from pkmn_pyboy.state.type_chart import TypeChart
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from pkmn_pyboy.state.bag import Bag
+from pkmn_pyboy.state.bag import NamedBag
 from pkmn_pyboy.state.event_flags import EventFlags
 from pkmn_pyboy.state.game_state import Movement, Party
 
@@ -84,7 +84,7 @@ class Details:
     visited_towns: tuple[str, ...]
     repel_steps: int
     nicknames: tuple[str, ...]
-    bag: Bag
+    bag: NamedBag
     pokedex: Pokedex
     flags: EventFlags
     clock: Clock

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.state.bag import (
-    BALL_SLOTS,
-    HIDDEN_MACHINES,
-    ITEM_SLOTS,
-    MACHINES,
-    Bag,
-    read_key_items,
-    read_machines,
-    read_stacks,
-)
+from pkmn_pyboy.profile.memory_map import Memory, ReadPlan
+from pkmn_pyboy.rules_gen2.slots import BALL_SLOTS, HIDDEN_MACHINES, ITEM_SLOTS, MACHINES, PARTY_SLOTS, SPECIES_COUNT
+from pkmn_pyboy.rules_gen2.status import conditions_of, screens_of, weather_of
+from pkmn_pyboy.state.bag import NamedBag, read_key_items, read_machines, read_stacks
 from pkmn_pyboy.state.details import WEEKDAYS, BattleDetails, Clock, Details, PlayTime, Pokedex, TimeOfDay
 from pkmn_pyboy.state.event_flags import EventFlags
-from pkmn_pyboy.state.game_state import PARTY_PLACES, SPECIES_COUNT, TRAINER_BATTLE, GameState, Party
-from pkmn_pyboy.state.memory_map import Memory, ReadPlan
+from pkmn_pyboy.state.game_state import TRAINER_BATTLE, GameState, Party
 from pkmn_pyboy.state.name_tables import machine_moves
 from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
-from pkmn_pyboy.state.status import conditions_of, screens_of, weather_of
 
 if TYPE_CHECKING:
     from pkmn_pyboy.profile.model import GameProfile, Names
@@ -99,7 +91,7 @@ class DetailsReader:
                 self._text(nicknames[place * _NAME_BYTES : (place + 1) * _NAME_BYTES])
                 for place in range(len(state.party.members))
             ),
-            bag=Bag(
+            bag=NamedBag(
                 read_stacks(part["wNumItems"][0], part["wItems"], ITEM_SLOTS, names.items),
                 read_stacks(part["wNumBalls"][0], part["wBalls"], BALL_SLOTS, names.items),
                 read_key_items(part["wNumKeyItems"][0], part["wKeyItems"], names.items),
@@ -128,7 +120,7 @@ class DetailsReader:
         battle, opponents = state.battle, Party()
         trainer = battle is not None and battle.kind == TRAINER_BATTLE
         count = part["wOTPartyCount"][0]
-        if trainer and 0 < count <= PARTY_PLACES:
+        if trainer and 0 < count <= PARTY_SLOTS:
             opponents = parse_party(part["wOTPartySpecies"][:count], part["wOTPartyMons"][: count * MEMBER_BYTES])
         trainer_class = battle.trainer_class if battle is not None and trainer else 0
         return BattleDetails(
@@ -138,7 +130,7 @@ class DetailsReader:
             screens_of(part["wEnemyScreens"][0]),
             weather_of(part["wBattleWeather"][0]),
             self._names.trainer_classes.get(trainer_class, f"trainer {trainer_class}") if trainer_class else "",
-            min(part["wCurBattleMon"][0], PARTY_PLACES - 1),
+            min(part["wCurBattleMon"][0], PARTY_SLOTS - 1),
             opponents,
         )
 

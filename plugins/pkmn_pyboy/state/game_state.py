@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from pkmn_pyboy.state.status import Ailment, ailment_of, sleep_turns
+from pkmn_pyboy.rules_gen2.status import StatusCondition, sleep_turns, status_condition
 from pkmncli.api import PhaseRole
 
-PARTY_PLACES = 6
-SPECIES_COUNT = 251
-MONEY_MOST = 999_999
 TRAINER_BATTLE = 2
 """Kind of a trainer battle."""
 
@@ -107,9 +104,9 @@ class PartyMember:
     dvs: tuple[int, ...] = (0, 0, 0, 0)
 
     @property
-    def ailment(self) -> Ailment:
+    def status_condition(self) -> StatusCondition:
         """Non-volatile status condition."""
-        return ailment_of(self.status)
+        return status_condition(self.status)
 
     @property
     def sleep_turns(self) -> int:
@@ -162,9 +159,9 @@ class Battler:
     happiness: int = 0
 
     @property
-    def ailment(self) -> Ailment:
+    def status_condition(self) -> StatusCondition:
         """Non-volatile status condition."""
-        return ailment_of(self.status)
+        return status_condition(self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +180,7 @@ class Battle:
     weather: int = 0
     """Weather: 0 none, 1 rain, 2 sun, 3 sandstorm; 4 to 6 while each ends."""
     own_screens: int = 0
-    """Bits of the protections of the player's side, as :func:`pkmn_pyboy.state.status.screens_of` names them."""
+    """Bits of the protections of the player's side, as :func:`pkmn_pyboy.rules_gen2.status.screens_of` names them."""
     opponent_screens: int = 0
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.state.memory_map import RomTable
-from pkmn_pyboy.state.text import Charmap
+from pkmn_pyboy.profile.charmap import Charmap
+from pkmn_pyboy.profile.memory_map import RomTable
 
 if TYPE_CHECKING:
     from pkmn_pyboy.profile.model import GameProfile, Names

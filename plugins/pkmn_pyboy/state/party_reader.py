@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pkmn_pyboy.state.game_state import PARTY_PLACES, Party
-from pkmn_pyboy.state.memory_map import Memory, MemoryField
+from pkmn_pyboy.profile.memory_map import Memory, MemoryField
+from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
+from pkmn_pyboy.state.game_state import Party
 from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
 
 _EMPTY_PARTY = Party()
@@ -31,7 +32,7 @@ class PartyReader:
 
         A number above the number of slots occurs before a game is loaded: then the party is empty.
         """
-        if not 0 < count <= PARTY_PLACES or self._first is None:
+        if not 0 < count <= PARTY_SLOTS or self._first is None:
             self.data, self._party = b"", _EMPTY_PARTY
             return _EMPTY_PARTY
         if memory is not self._memory:

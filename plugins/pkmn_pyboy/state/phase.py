@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pkmn_pyboy.rules_gen2.screen import BATTLE_MENU_ROW, MOVES_COLUMN, MOVES_ROW, QUESTION_COLUMN
 from pkmn_pyboy.state.game_state import Phase
-
-SOLID_CURSOR = 0xED
-BOX_CORNERS = (0x79, 0x7B, 0x7D, 0x7E)
-"""Tiles of the message box: upper left, upper right, lower left, lower right."""
 
 MAP_NOT_BEGUN, MAP_RUNNING = 0, 2
 TURNING = 9
 LEAVING = frozenset({4, 5, 6})
 """Values of wScriptRunning while a map's edge, a warp or a pit takes effect."""
-
-QUESTION_COLUMN = 10
-"""First screen column of a question's cursor on a full-screen page; the page's own lists are left of it."""
 
 _WINDOW_OPEN = 1 << 6
 _JOYPAD_OFF = 0xD0
@@ -106,12 +100,17 @@ def _window_phase(signals: Signals) -> Phase:
 
 
 def _battle_phase(signals: Signals) -> Phase:
-    if signals.windows == 1 and signals.menu_rows == 2 and signals.menu_columns == 2 and signals.menu_first_row == 14:
+    if (
+        signals.windows == 1
+        and signals.menu_rows == 2
+        and signals.menu_columns == 2
+        and signals.menu_first_row == BATTLE_MENU_ROW
+    ):
         return Phase.BATTLE_MENU
     if (
         signals.menu_columns == 1
-        and signals.menu_first_row == 13
-        and signals.menu_first_column == 5
+        and signals.menu_first_row == MOVES_ROW
+        and signals.menu_first_column == MOVES_COLUMN
         and signals.cursor_shown
     ):
         return Phase.BATTLE_MOVES

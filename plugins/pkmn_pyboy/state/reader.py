@@ -11,11 +11,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pkmn_pyboy.profile.memory_map import Memory, MemoryField, ReadPlan
+from pkmn_pyboy.rules_gen2.screen import BOX_CORNERS, SOLID_CURSOR
+from pkmn_pyboy.rules_gen2.slots import MONEY_MOST, PARTY_SLOTS, SPECIES_COUNT
 from pkmn_pyboy.state.battle_reader import BATTLE_FIELDS, BattleReader
-from pkmn_pyboy.state.game_state import MONEY_MOST, PARTY_PLACES, SPECIES_COUNT, Facing, GameState, Menu, Phase
-from pkmn_pyboy.state.memory_map import Memory, MemoryField, ReadPlan
+from pkmn_pyboy.state.game_state import Facing, GameState, Menu, Phase
 from pkmn_pyboy.state.party_reader import PartyReader
-from pkmn_pyboy.state.phase import BOX_CORNERS, MAP_RUNNING, SOLID_CURSOR, Signals, is_loaded, is_page, phase_of
+from pkmn_pyboy.state.phase import MAP_RUNNING, Signals, is_loaded, is_page, phase_of
 from pkmn_pyboy.state.type_chart import TypeChart
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ _FIELDS: Mapping[str, int] = {
     "wMoney": 3, "wJohtoBadges": 1, "wKantoBadges": 1, "wPokedexCaught": 32, "wPokedexSeen": 32,
     "wNumBalls": 1, "wBalls": 25,
 }  # fmt: skip
-_PARTY_RECORDS = tuple(f"wPartyMon{place}" for place in range(1, PARTY_PLACES + 1))
+_PARTY_RECORDS = tuple(f"wPartyMon{place}" for place in range(1, PARTY_SLOTS + 1))
 
 
 class StateReader:
@@ -117,7 +119,7 @@ class StateReader:
             _FACINGS[raw[at["wPlayerDirection"]] >> 2 & 3],
             raw[at["wPlayerState"]],
             phase,
-            self._party.read(memory, raw[at["wPartyCount"]], raw[species : species + PARTY_PLACES]),
+            self._party.read(memory, raw[at["wPartyCount"]], raw[species : species + PARTY_SLOTS]),
             self._battle.read(memory, signals.battle_mode, signals.trainer_class) if self._in_battle else None,
             menu,
             raw[at["wJohtoBadges"]],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pkmn_pyboy.rules_gen2.status import stages_of
 from pkmn_pyboy.state.game_state import Battler, Party, PartyMember
-from pkmn_pyboy.state.status import stages_of
 
 MEMBER_BYTES = 48
 BATTLER_BYTES = 32

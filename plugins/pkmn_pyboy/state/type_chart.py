@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pkmn_pyboy.state.memory_map import RomTable
+from pkmn_pyboy.profile.memory_map import RomTable
 
 _MOVE_BYTES = 7
 _MOVE_COUNT = 251

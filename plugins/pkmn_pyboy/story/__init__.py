@@ -1,1 +1,1 @@
-"""Milestones of a game, what they need, and what to do next."""
+"""Story of a game: milestones reached, their order, and checks of the story against the image."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from pkmn_pyboy.profile.milestones import Milestone, Target
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.story.model import Milestone, Target
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.records import MapPerson, Role

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import product
 
+from pkmn_pyboy.profile.milestones import Milestone
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.story.model import Milestone
+from pkmn_pyboy.rules_gen2.clock import TIMES, time_of_day
+from pkmn_pyboy.rules_gen2.records import EvolutionKind
 from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.records import time_of_day
-from pkmn_pyboy.world.table_records import TIMES, EvolutionKind
 
 SLOTS = 4
 """Maximum moves of a Pokemon; a field move is never forgotten."""

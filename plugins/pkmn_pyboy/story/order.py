@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from pkmn_pyboy.profile.memory_map import MemoryMap
+from pkmn_pyboy.profile.milestones import Milestone
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.state.memory_map import MemoryMap
-from pkmn_pyboy.story.model import Milestone
 
 _FLAG_BITS = 8
 

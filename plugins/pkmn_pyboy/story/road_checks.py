@@ -9,11 +9,11 @@ from itertools import combinations
 from pkmn_pyboy.navigation.grid import WALL, WATER
 from pkmn_pyboy.navigation.pushes import PushPlanner
 from pkmn_pyboy.navigation.search import Moves, Openings
+from pkmn_pyboy.profile.milestones import Milestone, Requirements, Target
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.story.foe_checks import NamedFoes, check_foes
 from pkmn_pyboy.story.image_checks import RoadProblem, check_blocks, check_supplies
 from pkmn_pyboy.story.learner_checks import Learners
-from pkmn_pyboy.story.model import Milestone, Requirements, Target
 from pkmn_pyboy.story.order import events_of, proving_events, story_with_moves
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge

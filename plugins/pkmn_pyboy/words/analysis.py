@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from enum import IntEnum
 from typing import Any
 
-from pkmn_pyboy.environments.observation import STATE_VARIABLES
 from pkmn_pyboy.state.game_state import PHASE_NAMES, Facing, Phase
+from pkmn_pyboy.state.variables import STATE_VARIABLES
 from pkmn_pyboy.words.changes import Changes
 from pkmncli.errors import ConfigurationError
 

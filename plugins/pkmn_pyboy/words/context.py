@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.environments.mask_rules import allowed_actions
+from pkmn_pyboy.rules_gen2.status import STAGE_NAMES, StatusCondition
 from pkmn_pyboy.state.game_state import Battler, GameState, PartyMember
-from pkmn_pyboy.state.status import STAGE_NAMES, Ailment
+from pkmn_pyboy.state.mask_rules import allowed_actions
 from pkmn_pyboy.words.analysis import GameStateAnalysis
 from pkmn_pyboy.words.changes import Changes, Snapshot, changes_between
 from pkmncli.api import Action, Context
@@ -51,7 +51,7 @@ def analyse(game: Game, since: Snapshot | None) -> GameStateAnalysis:
         "idle_steps": game.steps_since_progress,
         "map_name": names.map_name(state.map_id),
         "able": sum(not member.egg and member.hp > 0 for member in party.members),
-        "ailing": sum(member.ailment is not Ailment.HEALTHY for member in party.members),
+        "ailing": sum(member.status_condition is not StatusCondition.HEALTHY for member in party.members),
         "goal": _goal(game),
     }
     if battle is not None:
@@ -155,8 +155,8 @@ def _member(member: PartyMember, nickname: str, names: Names) -> str:
     name = _species(member.species, names)
     called = f"{nickname} ({name})" if nickname and nickname.upper() != name.upper() else name
     text = f"{called} level {member.level} ({member.hp}/{member.max_hp} HP"
-    if member.ailment is not Ailment.HEALTHY:
-        text += f", {member.ailment.name.lower()}"
+    if member.status_condition is not StatusCondition.HEALTHY:
+        text += f", {member.status_condition.name.lower()}"
     return f"{text})"
 
 
@@ -185,7 +185,7 @@ def _battle(state: GameState, details: BattleDetails, names: Names) -> list[str]
 
 
 def _condition(side: str, battler: Battler, conditions: tuple[str, ...]) -> list[str]:
-    said = [battler.ailment.name.lower()] if battler.ailment is not Ailment.HEALTHY else []
+    said = [battler.status_condition.name.lower()] if battler.status_condition is not StatusCondition.HEALTHY else []
     said += conditions
     said += [f"{name} {stage:+}" for name, stage in zip(STAGE_NAMES, battler.stages, strict=False) if stage]
     return [f"{side}: {', '.join(said)}."] if said else []

@@ -7,12 +7,12 @@ the exits with their destinations, and the people.
 from __future__ import annotations
 
 from pkmn_pyboy.emulation.emulator import Emulator
-from pkmn_pyboy.environments.seen_tiles import SeenTiles
 from pkmn_pyboy.navigation.exits import UNKNOWN_MAP, Exit, ExitReader
 from pkmn_pyboy.navigation.grid import WALL, WATER, GridReader, MapGrid, TileRules
 from pkmn_pyboy.navigation.people import ITEM, TRAINER, PeopleReader, Person
 from pkmn_pyboy.profile.model import GameProfile, Names
 from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.state.seen_tiles import SeenTiles
 
 YOU, UNSEEN, FREE, WALL_LETTER, WATER_LETTER, GRASS, DOOR, SIGN = "@", "?", ".", "#", "~", '"', "D", "S"
 _PEOPLE = {ITEM: "I", TRAINER: "T"}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.records import GrowthRate, Item, MoveData, Species, Trainer, WildTable
 from pkmn_pyboy.state.type_chart import TypeChart
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.creature_tables import (
@@ -20,7 +21,6 @@ from pkmn_pyboy.world.creature_tables import (
 from pkmn_pyboy.world.encounter_tables import read_shops, read_spawns, read_trainers, read_wild
 from pkmn_pyboy.world.image import Image
 from pkmn_pyboy.world.records import Place
-from pkmn_pyboy.world.table_records import GrowthRate, Item, MoveData, Species, Trainer, WildTable
 
 
 class Cartridge:

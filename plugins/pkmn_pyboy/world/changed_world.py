@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pkmn_pyboy.navigation.grid import MapGrid, TileRules
+from pkmn_pyboy.profile.story_blocks import Tile
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.records import Way, WorldMap
-from pkmn_pyboy.world.story_blocks import Tile
 
 _EVENTS, _LOADED = "events", "loaded"
 _WATER_MOVE = "surf"

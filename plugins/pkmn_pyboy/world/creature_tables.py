@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pkmn_pyboy.profile.model import Names
+from pkmn_pyboy.rules_gen2.records import Evolution, EvolutionKind, GrowthRate, Item, MoveData, Species
 from pkmn_pyboy.world.image import Image, OutOfImage
-from pkmn_pyboy.world.table_records import Evolution, EvolutionKind, GrowthRate, Item, MoveData, Species
 
 _SPECIES_BYTES, _MOVE_BYTES, _ITEM_BYTES, _GROWTH_BYTES, _STAGES = 32, 7, 7, 4, 13
 _MACHINE_BITS, _GROWTH_PLACE = slice(24, 32), 22

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pkmn_pyboy.navigation.grid import STEPS, WALL, WATER, TileRules
-from pkmn_pyboy.story.model import Target
+from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.gates import Box
 from pkmn_pyboy.world.knowledge import World

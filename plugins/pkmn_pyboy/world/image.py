@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pkmn_pyboy.state.memory_map import RomTable
+from pkmn_pyboy.profile.memory_map import RomTable
 
 BANK_BYTES = 0x4000
 _BANKED_END = 0x8000

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pkmn_pyboy.emulation.emulator import Emulator
-from pkmn_pyboy.environments.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
 from pkmn_pyboy.navigation.exits import ExitReader
 from pkmn_pyboy.navigation.grid import STEPS, WALL, GridReader, MapGrid
 from pkmn_pyboy.navigation.people import PeopleReader, Person
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
+from pkmn_pyboy.state.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
 from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
 from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
 

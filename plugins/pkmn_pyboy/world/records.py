@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pkmn_pyboy.navigation.grid import MapGrid
+from pkmn_pyboy.rules_gen2.clock import time_of_day
 
 ENTER = -1
 """Press of an exit that acts by itself when stepped on."""
@@ -94,18 +95,6 @@ class Role(StrEnum):
     CLERK = "clerk"
     BOULDER = "boulder"
     ROCK = "rock"
-
-
-MORNING_FROM, DAY_FROM, NIGHT_FROM = 4, 10, 18
-"""Hours at which the times of day begin."""
-
-
-DAY = 1
-
-
-def time_of_day(hour: int) -> int:
-    """Return the time of day: 0 morning, 1 day, 2 night."""
-    return 0 if MORNING_FROM <= hour < DAY_FROM else DAY if DAY_FROM <= hour < NIGHT_FROM else 2
 
 
 @dataclass(frozen=True, slots=True)

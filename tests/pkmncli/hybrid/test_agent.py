@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pkmn_pyboy.environments.enhanced import EnhancedPyBoyPokemonCrystalEnv
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
 from pkmn_strategies.adaptive import AdaptiveStrategySystem
 from pkmncli.api import Source, StrategyType
 from pkmncli.errors import ConfigurationError

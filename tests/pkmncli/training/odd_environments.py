@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.environments.enhanced import EnhancedPyBoyPokemonCrystalEnv
 from pkmncli.api import Context
 
 

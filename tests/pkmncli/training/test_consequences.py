@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from pkmncli.api import Consequence, Facts, PhaseRole
-from pkmncli.training.recording.consequences import ConsequenceWatcher
+from pkmncli.training.workers.consequences import ConsequenceWatcher
 
 ROLES = (PhaseRole.FREE, PhaseRole.READING, PhaseRole.ANSWERING, PhaseRole.MENU, PhaseRole.FIGHTING)
 FREE, DIALOGUE, CHOICE, MENU, BATTLE = range(5)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from killed_training import train_until
 
+from pkmncli.advice.worth import HORIZON
 from pkmncli.api import Consequence, Source, Store
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
-from pkmncli.training.recording.decision_rows import HORIZON
 
 Rows = list[dict[str, Any]]
 

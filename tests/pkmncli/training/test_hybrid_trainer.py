@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from odd_environments import Thrifty
 
-from pkmn_pyboy.environments.enhanced import EnhancedPyBoyPokemonCrystalEnv
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
 from pkmn_strategies import AdaptiveStrategySystem
 from pkmn_strategies.settings import AdaptiveSettings
 from pkmncli.api import StrategyType

@@ -26,9 +26,9 @@ from worker_pools import (
 from pkmncli.api import PILOT_ACTS, Action, Advice, Source
 from pkmncli.errors import TrainingError
 from pkmncli.training.workers import pool as workers
-from pkmncli.training.workers.link import WorkerLink, WorkerLostError
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.press_log import PressLog
+from pkmncli.training.workers.process import WorkerLink, WorkerLostError
 from pkmncli.training.workers.spec import WorkerSpec
 
 STEPS = 70

@@ -18,7 +18,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
-from pkmncli.training.evaluation.measurement import Measured
+from pkmncli.training.evaluation.while_training import Measured
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.progression import Progression
 from pkmncli.training.recording.counters import TrainingStatistics

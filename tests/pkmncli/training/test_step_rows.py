@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pkmncli.advice.worth import HORIZON
 from pkmncli.api import Coded
-from pkmncli.training.recording.decision_rows import HORIZON, StepRows, compare, judge
+from pkmncli.training.recording.decision_rows import StepRows, compare, judge
 from pkmncli.training.workers.shared_memory import RECORD_DTYPE
 
 NAMES = ["progress.milestone", "exploration.new_tile", "other"]

@@ -14,7 +14,8 @@ from torch import nn
 from pkmn_encoders import plugin
 from pkmn_encoders.embedding import EmbeddedVector, EmbeddingEncoder
 from pkmn_encoders.settings import EmbeddingSettings
-from pkmn_pyboy.environments.observation import STATE_VARIABLES, observation_space
+from pkmn_pyboy.environments.observation import observation_space
+from pkmn_pyboy.state.variables import STATE_VARIABLES
 from pkmncli.api import ScaledBox
 from pkmncli.errors import ConfigurationError
 from pkmncli.learners.networks import ConvolutionEncoder

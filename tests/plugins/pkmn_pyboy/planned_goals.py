@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.story.model import Evidence, Milestone, Target
-from pkmn_pyboy.story.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.profile.milestones import Evidence, Milestone, Target
 
 NEVER = 200
 

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Hashable, Iterable, Iterator
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.pilot.screens.bag import Bag
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import Battler, Phase
 from pkmncli.api import Action
 

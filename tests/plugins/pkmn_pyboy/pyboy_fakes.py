@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.state.memory_map import MemoryMap
+from pkmn_pyboy.profile.memory_map import MemoryMap
 
 IN_CONTROL = {
     "wMapGroup": 24,

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.environments.observation import STATE_SIZE, STATE_VARIABLES
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.state.game_state import Phase
+from pkmn_pyboy.state.variables import STATE_SIZE, STATE_VARIABLES
 from pkmn_pyboy.words.analysis import STUCK_STEPS, Danger, GameStateAnalysis, natural_values
 from pkmn_pyboy.words.changes import Changes, Snapshot, changes_between
 from pkmncli.errors import ConfigurationError

@@ -8,16 +8,16 @@ import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import GameProfile, Names
+from pkmn_pyboy.rules_gen2.status import StatusCondition, conditions_of, sleep_turns, stages_of, status_condition
 from pkmn_pyboy.state.bag import Machine, Stack
 from pkmn_pyboy.state.details import Details, TimeOfDay
 from pkmn_pyboy.state.details_reader import DetailsReader
 from pkmn_pyboy.state.event_flags import EventFlags
 from pkmn_pyboy.state.game_state import Movement
-from pkmn_pyboy.state.memory_map import RomTable
 from pkmn_pyboy.state.name_tables import machine_moves, names_with_image
 from pkmn_pyboy.state.reader import StateReader
-from pkmn_pyboy.state.status import Ailment, ailment_of, conditions_of, sleep_turns, stages_of
 
 MASTER_BALL, GREAT_BALL, POTION, ANTIDOTE, BICYCLE = 1, 4, 18, 9, 7
 CID = b"\x82\xa8\xa3\x50"
@@ -197,16 +197,16 @@ def test_more_of_a_battle(crystal: GameProfile, memory: FakeMemory) -> None:
 @pytest.mark.parametrize(
     ("status", "ailment", "turns"),
     [
-        (0, Ailment.HEALTHY, 0),
-        (0b101, Ailment.ASLEEP, 5),
-        (1 << 3, Ailment.POISONED, 0),
-        (1 << 4, Ailment.BURNED, 0),
-        (1 << 5, Ailment.FROZEN, 0),
-        (1 << 6, Ailment.PARALYSED, 0),
+        (0, StatusCondition.HEALTHY, 0),
+        (0b101, StatusCondition.ASLEEP, 5),
+        (1 << 3, StatusCondition.POISONED, 0),
+        (1 << 4, StatusCondition.BURNED, 0),
+        (1 << 5, StatusCondition.FROZEN, 0),
+        (1 << 6, StatusCondition.PARALYSED, 0),
     ],
 )
-def test_ailments(status: int, ailment: Ailment, turns: int) -> None:
-    assert ailment_of(status) is ailment
+def test_ailments(status: int, ailment: StatusCondition, turns: int) -> None:
+    assert status_condition(status) is ailment
     assert sleep_turns(status) == turns
 
 

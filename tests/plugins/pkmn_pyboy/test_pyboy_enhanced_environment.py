@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv, StateMapping
 from pkmn_pyboy.environment import make_environment
-from pkmn_pyboy.environments.enhanced import EnhancedPyBoyPokemonCrystalEnv, StateMapping
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmncli.api import Context
 from pkmncli.errors import ConfigurationError

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.rewards.goal_distance import GoalDistance
 from pkmn_pyboy.state.game_state import GameState
-from pkmn_pyboy.story.model import MilestoneTracker, Target
+from pkmn_pyboy.story.tracker import MilestoneTracker
 
 TOWN, HOME, TRAIL = 0x101, 0x102, 0x201
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from pyboy_fakes import FakeMemory
 
+from pkmn_pyboy.profile.milestones import Evidence, Milestone
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.story.model import Evidence, Milestone, MilestoneTracker
+from pkmn_pyboy.story.tracker import MilestoneTracker
 
 BEDROOM = 24 * 256 + 7
 LAB = 24 * 256 + 5

@@ -6,17 +6,10 @@ import numpy as np
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
-from pkmn_pyboy.environments.observation import (
-    PACKED_SHAPE,
-    STATE_SIZE,
-    STATE_VARIABLES,
-    copy_rgb,
-    pack_screen,
-    unpack_screens,
-    write_state_variables,
-)
+from pkmn_pyboy.environments.observation import PACKED_SHAPE, copy_rgb, pack_screen, unpack_screens
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.state.variables import STATE_SIZE, STATE_VARIABLES, write_state_variables
 
 ORDER = [
     "map_group",

@@ -11,9 +11,9 @@ from pyboy_fakes import FakeMemory, small_rom
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.navigation.grid import _NEEDED
 from pkmn_pyboy.profile.loading import load_profile
+from pkmn_pyboy.profile.memory_map import ReadPlan
+from pkmn_pyboy.profile.milestones import Station, Target
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.state.memory_map import ReadPlan
-from pkmn_pyboy.story.model import Station, Target
 from pkmncli.errors import EnvironmentSetupError
 
 GAME = """

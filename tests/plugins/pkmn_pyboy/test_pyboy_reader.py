@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
+from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.status import StatusCondition
 from pkmn_pyboy.state.game_state import Facing, GameState, Movement, Phase
-from pkmn_pyboy.state.memory_map import RomTable
 from pkmn_pyboy.state.reader import StateReader
-from pkmn_pyboy.state.status import Ailment
 from pkmn_pyboy.state.type_chart import TypeChart
 
 
@@ -244,7 +244,7 @@ def test_a_battle_is_read_anew_when_any_byte_of_it_changes(reader: StateReader, 
     second = reader.read(memory.set(wBattleMon=poisoned)).battle
     assert second is not None
     assert second.own is not None
-    assert second.own.ailment is Ailment.POISONED
+    assert second.own.status_condition is StatusCondition.POISONED
 
 
 def test_members_have_ailments_raised_points_and_stats(reader: StateReader, memory: FakeMemory) -> None:
@@ -253,7 +253,7 @@ def test_members_have_ailments_raised_points_and_stats(reader: StateReader, memo
     record[0x26:0x30] = bytes((0, 11, 0, 12, 1, 0, 0, 14, 0, 15))
     values = {"wPartyCount": 1, "wPartySpecies": bytes((158, 0xFF, 0, 0, 0, 0)), "wPartyMon1": bytes(record)}
     (member,) = read(reader, memory, **values).party.members
-    assert member.ailment is Ailment.PARALYSED
+    assert member.status_condition is StatusCondition.PARALYSED
     assert (member.pp, member.pp_ups) == ((5, 30, 0, 0), (3, 1, 0, 0))
     assert member.stats == (11, 12, 256, 14, 15)
     assert member.happiness == 70

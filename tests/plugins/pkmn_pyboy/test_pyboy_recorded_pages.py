@@ -14,12 +14,12 @@ import pytest
 from pyboy_fakes import FakeMemory
 from test_pyboy_recordings import apply, recorded_rows
 
-from pkmn_pyboy.environments.mask_rules import allowed_actions
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.screens import dialogue, pages
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import GameState, Phase
+from pkmn_pyboy.state.mask_rules import allowed_actions
 from pkmn_pyboy.state.reader import StateReader
 from pkmncli.api import Action
 

@@ -19,21 +19,14 @@ from pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.profile.milestones import Milestone
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.screen import SOLID_CURSOR
+from pkmn_pyboy.rules_gen2.slots import MONEY_MOST, PARTY_SLOTS, SPECIES_COUNT
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmn_pyboy.state.game_state import (
-    BATTLE_PHASES,
-    MONEY_MOST,
-    PARTY_PLACES,
-    SPECIES_COUNT,
-    Battler,
-    Facing,
-    GameState,
-    Phase,
-)
-from pkmn_pyboy.state.phase import SOLID_CURSOR
+from pkmn_pyboy.state.game_state import BATTLE_PHASES, Battler, Facing, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
-from pkmn_pyboy.story.model import Milestone, MilestoneTracker
+from pkmn_pyboy.story.tracker import MilestoneTracker
 
 FOLDER = Path(__file__).parent / "recordings"
 RECORDINGS = sorted(path.stem for path in FOLDER.glob("*.json"))
@@ -253,7 +246,7 @@ def test_own_battlers_are_of_the_party(stretch: Stretch) -> None:
 
 def test_the_party_is_within_its_bounds(stretch: Stretch) -> None:
     for state in stretch.states:
-        assert 0 <= state.party.count <= PARTY_PLACES
+        assert 0 <= state.party.count <= PARTY_SLOTS
         assert 0.0 <= state.party.hp_share <= 1.0
         for member in state.party.members:
             assert 1 <= member.species <= SPECIES_COUNT

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pkmn_pyboy.profile.loading import load_profile
+from pkmn_pyboy.profile.milestones import LockedRooms, Target, TargetCase
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.story.model import LockedRooms, Target, TargetCase
 from pkmncli.errors import EnvironmentSetupError
 
 EVIDENCE = 'evidence_all = [{ kind = "event", index = 8 }]'

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.environments.seen_tiles import SeenTiles
 from pkmn_pyboy.navigation.grid import WALL, GridReader
 from pkmn_pyboy.navigation.people import ITEM, TRAINER, PeopleReader, Person
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.state.seen_tiles import SeenTiles
 from pkmn_pyboy.words.text_map import TextMap
 from pkmncli.api import Action
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.state.memory_map import RomTable
 
 BANK = 0x4000
 HEADERS, BLOCKS, SCRIPTS, TILESETS, DATA = 0x01, 0x02, 0x12, 0x22, 0x24

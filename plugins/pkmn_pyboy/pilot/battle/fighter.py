@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.advice import CATCH, FIGHT, FLEE
 from pkmn_pyboy.pilot.battle import tactics
-from pkmn_pyboy.pilot.battle.damage import BattleTables
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.battle.tactics import BALL, ITEM, MOVE, RUN, SWITCH, Plan, Situation, Tactician
 from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, PACE, SEARCH, TURN, WAIT, PilotMemory
 from pkmn_pyboy.pilot.screens import pages, screen_lists
-from pkmn_pyboy.pilot.screens.bag import BALLS, ITEMS, Bag
-from pkmn_pyboy.pilot.screens.new_moves import MOVE_PLACES
 from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.state.game_state import PARTY_PLACES, Battle, GameState
+from pkmn_pyboy.rules_gen2.screen import COLUMNS, FIGHT_CELL, PACK_CELL, PARTY_CELL, RUN_CELL
+from pkmn_pyboy.rules_gen2.slots import BALL_POCKET, ITEM_POCKET, MOVE_SLOTS, PARTY_SLOTS
+from pkmn_pyboy.state.bag import Bag
+from pkmn_pyboy.state.game_state import Battle, GameState
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
@@ -25,11 +26,10 @@ SURE = 0.9
 LIKELY = 0.7
 
 _MOST_FLIGHTS = 4
-_CELLS = {MOVE: (1, 1), SWITCH: (1, 2), ITEM: (2, 1), BALL: (2, 1), RUN: (2, 2)}
+_CELLS = {MOVE: FIGHT_CELL, SWITCH: PARTY_CELL, ITEM: PACK_CELL, BALL: PACK_CELL, RUN: RUN_CELL}
 """Row and column of each kind of plan in the battle menu (fight, Pokemon, pack, run)."""
 _MOST_PAGE_STEPS = 48
 _SAME_TRIES = 3
-_POCKETS = 4
 _YES_NO_ROWS = 2
 _SCROLL_TURN = 14
 _BACK_TURN = 8
@@ -156,7 +156,7 @@ class Fighter:
         else:
             slot = planned.target if planned.kind == ITEM else planned.number
         press = screen.press_for_member(names, slot)
-        if press is not Action.A or screen.column >= screen_lists.COLUMNS // 2:
+        if press is not Action.A or screen.column >= COLUMNS // 2:
             return Decision(press, f"party slot {slot + 1}", SURE) if press is not None else None
         purpose = f"{planned.kind} on the party" if planned is not None else "send out"
         late = memory.page_steps > _MOST_PAGE_STEPS and planned is not None
@@ -186,7 +186,7 @@ class Fighter:
 
     def _is_bag(self, screen: ScreenList, state: GameState) -> bool:
         """Return whether a list of items is open, rather than a question."""
-        if not state.message_box or state.menu.rows != _YES_NO_ROWS or 0 <= screen.column < screen_lists.COLUMNS // 2:
+        if not state.message_box or state.menu.rows != _YES_NO_ROWS or 0 <= screen.column < COLUMNS // 2:
             return True
         bag = Bag.read(self._game.emulator, self._game.profile.memory)
         return any(screen.rows_of(self._names.items.get(item, b"")) for item in (*bag.items, *bag.balls))
@@ -200,13 +200,13 @@ class Fighter:
                 return Decision(Action.B, "the game refuses it: leave the bag", SURE)
             memory.point(ENTRY)
             return Decision(Action.A, plan.why, SURE)
-        pocket = BALLS if plan.kind == BALL else ITEMS
+        pocket = BALL_POCKET if plan.kind == BALL else ITEM_POCKET
         press = screen.press_for(name)
         if press is not None:
             return Decision(press, plan.why, SURE)
         places = self._game.profile.memory
         shown = places.read(self._game.emulator, "wCurPocket") if "wCurPocket" in places else pocket
-        turn = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
+        turn = screen_lists.press_to_pocket(shown, pocket)
         if shown != pocket:
             memory.point(TURN, right=1 if turn is Action.RIGHT else -1)
         if shown != pocket and memory.page_steps % 2:
@@ -258,13 +258,13 @@ class Fighter:
     def wants(self, battle: Battle, state: GameState, memory: PilotMemory) -> bool:
         """Return whether to catch the opponent: it was asked for, or it is new and the settings want new ones."""
         foe = battle.opponent
-        if foe is None or battle.kind != tactics.WILD or state.party.count >= PARTY_PLACES:
+        if foe is None or battle.kind != tactics.WILD or state.party.count >= PARTY_SLOTS:
             return False
         if memory.wish and memory.wish[0] == CATCH:
             return True
         if 0 in memory.catch_wish or foe.species in memory.catch_wish:
             return True
-        if state.party.count >= PARTY_PLACES - self._game.milestones.party_room:
+        if state.party.count >= PARTY_SLOTS - self._game.milestones.party_room:
             return False
         if self._settings.catch == "none" or any(one.species == foe.species for one in state.party.members):
             return False
@@ -303,7 +303,7 @@ class Fighter:
     @staticmethod
     def _count_use(battle: Battle | None, slot: int, memory: PilotMemory) -> None:
         own = battle.own if battle is not None else None
-        if own is not None and slot < MOVE_PLACES:
+        if own is not None and slot < MOVE_SLOTS:
             memory.count(memory.moves_used, f"{_opponent_of(battle)}/{own.moves[slot]}")
 
     @staticmethod

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant, guessed_stats
-from pkmn_pyboy.pilot.screens.new_moves import MOVE_PLACES
+from pkmn_pyboy.pilot.battle.tables import BattleTables
+from pkmn_pyboy.rules_gen2.combatant import Combatant, guessed_stats
+from pkmn_pyboy.rules_gen2.slots import MOVE_SLOTS
 from pkmn_pyboy.world.cartridge import Cartridge
 
 _DV = 8
@@ -85,7 +86,7 @@ class TrainerBook:
             return Combatant(level, 1, 1, 0, (), guessed_stats(level), tuple(moves), (1,) * len(moves))
         if not moves:
             learnt = [move for at, move in known.learns if at <= level]
-            moves = list(dict.fromkeys(reversed(learnt)))[:MOVE_PLACES]
+            moves = list(dict.fromkeys(reversed(learnt)))[:MOVE_SLOTS]
         base = (known.attack, known.defense, known.speed, known.special_attack, known.special_defense)
         hp = (known.hp + _DV) * 2 * level // 100 + level + 10
         stats = tuple((value + _DV) * 2 * level // 100 + 5 for value in base)

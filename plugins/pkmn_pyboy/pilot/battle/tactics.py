@@ -7,14 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pkmn_pyboy.pilot.battle.damage import SPECIAL_TYPES_FROM, BattleTables, Combatant
-from pkmn_pyboy.pilot.battle.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect, max_hits, turn_share
-from pkmn_pyboy.pilot.screens.bag import Bag
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import ItemUses
-from pkmn_pyboy.state.game_state import PARTY_PLACES, TRAINER_BATTLE, Battle, Party
-from pkmn_pyboy.state.status import Ailment, ailment_of, screens_of
-from pkmn_pyboy.world.table_records import MoveData
+from pkmn_pyboy.rules_gen2.combatant import Combatant
+from pkmn_pyboy.rules_gen2.move_effects import LOWERS, RAISES, RAISES_TWICE, Effect, max_hits, turn_share
+from pkmn_pyboy.rules_gen2.records import MoveData
+from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
+from pkmn_pyboy.rules_gen2.status import StatusCondition, screens_of, status_condition
+from pkmn_pyboy.rules_gen2.types import GRASS, POISON, SPECIAL_TYPES_FROM
+from pkmn_pyboy.state.bag import Bag
+from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Battle, Party
 
 WILD, TRAINER = 1, TRAINER_BATTLE
 MOVE, SWITCH, ITEM, BALL, RUN = "move", "switch", "item", "ball", "run"
@@ -35,7 +38,6 @@ _LASTING_TURNS = 3
 _WEAK_SHARE = 0.35
 _EASY_RATE = 120
 _LEAST_ACCURACY = 0.55
-_POISON, _GRASS = 3, 22
 _ON_OPPONENT = frozenset(
     {Effect.SLEEP, Effect.POISON, Effect.TOXIC, Effect.PARALYZE, Effect.CONFUSE, Effect.LEECH_SEED}
 )  # fmt: skip
@@ -226,7 +228,7 @@ class Tactician:
             found = bag.healing(self._uses, own.max_hp - own.hp)
             if found is not None and min(found[1], own.max_hp - own.hp) > 1.2 * threat:
                 return Plan(ITEM, found[0], slot, "use: HP")
-        if ailment_of(own.status) in (Ailment.ASLEEP, Ailment.FROZEN) and kill > 1.5:
+        if status_condition(own.status) in (StatusCondition.ASLEEP, StatusCondition.FROZEN) and kill > 1.5:
             item = bag.cure(self._uses, own.status)
             if item is not None:
                 return Plan(ITEM, item, slot, "use: a cure")
@@ -260,14 +262,14 @@ class Tactician:
         if effect in LOWERS:
             return "misted" not in conditions
         if effect == Effect.LEECH_SEED:
-            return _GRASS not in foe.types and "seeded" not in conditions
+            return GRASS not in foe.types and "seeded" not in conditions
         if effect == Effect.CONFUSE:
             return "confused" not in conditions and "safeguard" not in screens_of(foe.screens)
         if foe.status or "safeguard" in screens_of(foe.screens):
             return False
         if effect == Effect.SLEEP:
             return True
-        if effect in (Effect.POISON, Effect.TOXIC) and _POISON in foe.types:
+        if effect in (Effect.POISON, Effect.TOXIC) and POISON in foe.types:
             return False
         return self._tables.factor(move.type, foe.types) > 0.0
 
@@ -308,7 +310,7 @@ class Tactician:
 
     def _catch(self, situation: Situation, own: Combatant, foe: Combatant, threat: float) -> Plan | None:
         ball = situation.bag.best_ball(self._uses)
-        if ball is None or situation.party.count >= PARTY_PLACES or BALL in situation.failed:
+        if ball is None or situation.party.count >= PARTY_SLOTS or BALL in situation.failed:
             return None
         if own.hp <= threat and own.hp < own.max_hp:
             return Plan(BALL, ball, why="throw a ball: last chance")

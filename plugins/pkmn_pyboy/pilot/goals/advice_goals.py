@@ -9,8 +9,8 @@ from pkmn_pyboy.pilot.goals.healing import Healing
 from pkmn_pyboy.pilot.memory import TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.walking.legs import Objectives
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
+from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.state.game_state import GameState
-from pkmn_pyboy.story.model import Target
 
 Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
 

@@ -11,10 +11,13 @@ from pkmn_pyboy.pilot.goals.exploring import Explorer
 from pkmn_pyboy.pilot.goals.grounds import Grounds
 from pkmn_pyboy.pilot.goals.healing import Healing
 from pkmn_pyboy.pilot.goals.hunting import Hunting, barren_times
+from pkmn_pyboy.pilot.goals.options import KnownCosts
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, HEAL, RIVAL, TRAIN
 from pkmn_pyboy.pilot.goals.shopping import Shopping
+from pkmn_pyboy.pilot.goals.tasks import TEACH, PlannedGoal
 from pkmn_pyboy.pilot.goals.training import Training
 from pkmn_pyboy.pilot.memory import MENU, TALK, Goal, PilotMemory
-from pkmn_pyboy.pilot.options import KnownCosts
 from pkmn_pyboy.pilot.screens import menu_tasks
 from pkmn_pyboy.pilot.screens.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.screens.radio import RadioTuner
@@ -22,16 +25,15 @@ from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
 from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
-from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
-from pkmn_pyboy.story import planner
-from pkmn_pyboy.story.planner import GoalOrientedPlanner, PlannedGoal
+from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
+from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.cartridge import Cartridge
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
 
 _CARE_BY_LOSS = 0.2
-_STRENGTH = (planner.TRAIN, planner.CATCH, planner.RIVAL, planner.BUY)
+_STRENGTH = (TRAIN, CATCH, RIVAL, BUY)
 _PLANS = 4
 """Maximum number of plans tried in turn while none of them can be followed."""
 
@@ -129,7 +131,7 @@ class GoalChooser:
         self._costs.memory = memory
         goals = self._planner.goals(keep=True)
         wanted = self._planner.supplies(goals)
-        if goals and goals[-1].kind == planner.BUY:
+        if goals and goals[-1].kind == BUY:
             wanted |= dict(goals[-1].buys)
         memory.supplies = [[item, count] for item, count in wanted.items()]
         memory.catch_wish = [*self._planner.species_to_catch(goals), *self._met_on_the_way()]
@@ -138,10 +140,10 @@ class GoalChooser:
     def _met_on_the_way(self) -> tuple[int, ...]:
         """Return the species to catch when met, because a later field move needs one of them."""
         state = self._game.state
-        room = PARTY_PLACES - self._game.milestones.party_room
+        room = PARTY_SLOTS - self._game.milestones.party_room
         if self._settings.catch == "none" or not state.balls or state.party.count >= room:
             return ()
-        return self._planner.learners_to_come()
+        return self._planner.field_moves.learners_to_come()
 
     def _pick_up(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
         """Return a goal to pick up the nearest item within the limit."""
@@ -167,7 +169,7 @@ class GoalChooser:
             if not goals or goals[-1].kind not in _STRENGTH:
                 break
             found = self._training.follow(goals[-1], state, memory, around)
-            if not goals[-1].foes and goals[-1].kind == planner.BUY and found is None:
+            if not goals[-1].foes and goals[-1].kind == BUY and found is None:
                 # The balls for a catch can't be bought: go on without them.
                 break
             if found is not None or not goals[-1].foes or self._healing.is_weak(state):
@@ -178,13 +180,13 @@ class GoalChooser:
         if not goals:
             return None
         goal = goals[-1]
-        if goal.kind == planner.TEACH:
+        if goal.kind == TEACH:
             return self._job(menu_tasks.TEACH, goal.number, goal.member, goal.title, state, memory)
-        if goal.kind == planner.HEAL:
+        if goal.kind == HEAL:
             found = self._healing.choose(state, memory, around, anyway=True)
             if found is not None:
                 return found
-        if goal.kind == planner.HEAL or goal.kind in _STRENGTH:
+        if goal.kind == HEAL or goal.kind in _STRENGTH:
             goal = goals[-2]
         first = self._training.lead_on(state, memory)
         if first is not None:

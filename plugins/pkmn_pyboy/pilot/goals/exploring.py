@@ -12,8 +12,8 @@ from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.legs import Objectives
 from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
+from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.state.game_state import GameState
-from pkmn_pyboy.story.model import Target
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.navigation.grid import WATER as WATER_TILE
-from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
 from pkmn_pyboy.pilot.battle.forecast import Forecaster, TrainerBook
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.goals.growth import Growth
 from pkmn_pyboy.pilot.memory import FLOOR, GRASS, WATER, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.walking.routes import Roads, hour_of, usable_moves
+from pkmn_pyboy.pilot.walking.routes import Roads
+from pkmn_pyboy.rules_gen2.clock import DAY, time_of_day
+from pkmn_pyboy.rules_gen2.combatant import Combatant
+from pkmn_pyboy.rules_gen2.records import Slot
 from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.goals import Goal, on_map
-from pkmn_pyboy.world.records import DAY, Place, time_of_day
-from pkmn_pyboy.world.table_records import Slot
+from pkmn_pyboy.world.records import Place
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
@@ -139,7 +141,7 @@ class Grounds:
             time: another time of day.
         """
         time, steps = self.time_of_day() if time is None else time, self._game.steps
-        surf = "surf" in usable_moves(self._game)
+        surf = "surf" in self._game.usable_moves()
         found = []
         for table in self._cartridge.wild:
             on = WATER if table.water else self._land(table.map_id)
@@ -153,7 +155,7 @@ class Grounds:
 
     def time_of_day(self) -> int:
         """Return the time of day by the game's clock; DAY if it has none."""
-        hour = hour_of(self._game)
+        hour = self._game.hour()
         return DAY if hour is None else time_of_day(hour)
 
     def _land(self, map_id: int) -> str:

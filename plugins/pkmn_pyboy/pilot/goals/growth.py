@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
-from pkmn_pyboy.pilot.screens.new_moves import MOVE_PLACES, to_forget
+from pkmn_pyboy.pilot.battle.move_worth import to_forget
+from pkmn_pyboy.pilot.battle.tables import BattleTables
+from pkmn_pyboy.rules_gen2.combatant import Combatant
+from pkmn_pyboy.rules_gen2.records import EvolutionKind, GrowthRate, Species
+from pkmn_pyboy.rules_gen2.slots import MOVE_SLOTS
 from pkmn_pyboy.state.game_state import PartyMember
 from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.table_records import EvolutionKind, GrowthRate, Species
 
 MOST_LEVEL = 100
 
@@ -137,7 +139,7 @@ class Growth:
             slot: int | None = len(member.moves)
             if 0 in member.moves:
                 slot = member.moves.index(0)
-            elif len(member.moves) >= MOVE_PLACES:
+            elif len(member.moves) >= MOVE_SLOTS:
                 slot = to_forget(self._tables, member, new, self._keep)
             if slot is not None:
                 moves = [*member.moves]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import MENU, TALK, TILE, Goal, PilotMemory
 from pkmn_pyboy.pilot.screens import menu_tasks
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.screens.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
 from pkmn_pyboy.pilot.walking.routes import Key, Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmn_pyboy.world import goals
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot.battle import forecast as strength
-from pkmn_pyboy.pilot.battle.damage import AVERAGE_DVS, BattleTables, Combatant
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.goals import plans
 from pkmn_pyboy.pilot.goals.growth import MOST_LEVEL, Growth
 from pkmn_pyboy.pilot.goals.plans import (
@@ -24,9 +24,11 @@ from pkmn_pyboy.pilot.goals.plans import (
     Trainers,
     TrainingCost,
 )
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.state.game_state import PARTY_PLACES, PartyMember
+from pkmn_pyboy.rules_gen2.combatant import AVERAGE_DVS, Combatant
+from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
+from pkmn_pyboy.state.bag import Bag
+from pkmn_pyboy.state.game_state import PartyMember
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
@@ -207,7 +209,7 @@ class Readiness:
         if rival is not None:
             options.append(rival)
         room = max(self._game.milestones.party_room, 1)
-        if self._settings.catch != "none" and len(members) < PARTY_PLACES - room:
+        if self._settings.catch != "none" and len(members) < PARTY_SLOTS - room:
             least = min((plan.steps for plan in options), default=float("inf"))
             options += self._catches(members, party, foes, stocks[-1][1], base, least)
         if not options:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, SEARCH, TALK, Goal, PilotMemory
 from pkmn_pyboy.pilot.screens import pages
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
 from pkmn_pyboy.pilot.walking.routes import Key, Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
-from pkmn_pyboy.state.game_state import PARTY_PLACES, GameState
+from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
+from pkmn_pyboy.state.bag import Bag
+from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world import goals
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.records import MapPerson, Role
@@ -229,7 +230,7 @@ class Shopping:
             return found
         kinds = sorted((prices[item], item) for item in prices if balls and item in uses.ball)
         owned = sum(bag.balls.values())
-        if kinds and owned < self._settings.balls_wanted and state.party.count < PARTY_PLACES:
+        if kinds and owned < self._settings.balls_wanted and state.party.count < PARTY_SLOTS:
             price, item = kinds[0]
             spare = max(money // 2 // price, int(not owned and money >= price))
             count = min(self._settings.balls_wanted - owned, spare)

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.goals import plans
 from pkmn_pyboy.pilot.goals.healing import Healing
-from pkmn_pyboy.pilot.goals.plans import Plan
+from pkmn_pyboy.pilot.goals.options import KnownCosts
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, RIVAL, TRAIN, Plan
 from pkmn_pyboy.pilot.goals.readiness import Readiness
+from pkmn_pyboy.pilot.goals.tasks import PlannedGoal
 from pkmn_pyboy.pilot.memory import GRASS, PACE, Goal, PilotMemory
-from pkmn_pyboy.pilot.options import KnownCosts
 from pkmn_pyboy.pilot.screens import menu_tasks
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
 from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
+from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.state.game_state import GameState
-from pkmn_pyboy.story.model import Target
-from pkmn_pyboy.story.planner import BUY, CATCH, RIVAL, TRAIN, GoalOrientedPlanner, PlannedGoal
 from pkmn_pyboy.world.goals import Goal as Ends
 
 if TYPE_CHECKING:

@@ -8,6 +8,17 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import AGAIN, LEAVE, NAME, NO, YES, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.rules_gen2.screen import (
+    BLANK,
+    COLUMNS,
+    FIRST_CAPITAL,
+    HOLLOW_CURSOR,
+    LAST_SMALL,
+    MESSAGE_ROW,
+    NEXT_ARROW,
+    ROWS,
+    SOLID_CURSOR,
+)
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmncli.api import Action, Decision
 
@@ -17,13 +28,11 @@ if TYPE_CHECKING:
 SURE = 0.9
 LIKELY = 0.7
 
-_COLUMNS = 20
-_MESSAGE = slice(12 * _COLUMNS, 18 * _COLUMNS)
+_MESSAGE = slice(MESSAGE_ROW * COLUMNS, ROWS * COLUMNS)
+_CURSORS = bytes((HOLLOW_CURSOR, SOLID_CURSOR, NEXT_ARROW))
 _FORGET_AFTER_TILES = 12
 _AFTER_ACCEPTING = (Action.B, Action.B, Action.DOWN, Action.A)
 _KEYBOARD_LETTERS = 20
-_FIRST_LETTER, _LAST_LETTER = 0x80, 0xB9
-_BLANK = 0x7F
 _HANGS_STEPS = 80
 _LEAVE_TURN = 8
 
@@ -61,7 +70,7 @@ def answer(
     """
     tiles = game.reader.screen_tiles()
     # The cursor and a blinking arrow are not part of the question.
-    question = zlib.crc32(tiles[_MESSAGE].translate(None, b"\xec\xed\xee"))
+    question = zlib.crc32(tiles[_MESSAGE].translate(None, _CURSORS))
     if question != memory.question:
         memory.question = question
         words = " ".join(game.screen_words().lower().split())
@@ -124,7 +133,7 @@ def _is_keyboard(tiles: bytes) -> bool:
     """Return whether the screen is full of single letters."""
     alone = 0
     for place in range(1, len(tiles) - 1):
-        if _FIRST_LETTER <= tiles[place] <= _LAST_LETTER and tiles[place - 1] == tiles[place + 1] == _BLANK:
+        if FIRST_CAPITAL <= tiles[place] <= LAST_SMALL and tiles[place - 1] == tiles[place + 1] == BLANK:
             alone += 1
     return alone >= _KEYBOARD_LETTERS
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import LEAVE, SEARCH, TURN, PilotMemory
 from pkmn_pyboy.pilot.screens import pages, screen_lists
-from pkmn_pyboy.pilot.screens.bag import ITEMS, MACHINES, Bag
 from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.rules_gen2.screen import COLUMNS
+from pkmn_pyboy.rules_gen2.slots import ITEM_POCKET, MACHINE_POCKET
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmncli.api import Action, Decision
 
@@ -20,7 +22,6 @@ USE, TEACH, LEAD = "use", "teach", "lead"
 
 SURE, LIKELY = 0.9, 0.7
 _MOST_STEPS = 90
-_POCKETS = 4
 _SCROLL_TURN = 14
 _ITEM_GAP, _MACHINE_GAP = 2, 4
 """Columns from the cursor to the name of an item, and of a machine, which has its number in between."""
@@ -139,11 +140,11 @@ class MenuTasks:
             press = screen.press_for(label, gap)
             if press is not None:
                 return Decision(press, "select it", SURE)
-        pocket = MACHINES if kind == TEACH else ITEMS
+        pocket = MACHINE_POCKET if kind == TEACH else ITEM_POCKET
         places = self._game.profile.memory
         shown = places.read(self._game.emulator, "wCurPocket") if "wCurPocket" in places else pocket
         if shown != pocket:
-            turn = Action.RIGHT if (pocket - shown) % _POCKETS <= _POCKETS // 2 else Action.LEFT
+            turn = screen_lists.press_to_pocket(shown, pocket)
             memory.point(TURN, right=1 if turn is Action.RIGHT else -1)
             return Decision(turn if memory.task_steps % 2 else Action.NONE, "change the pocket", SURE)
         if state_is_question(screen):
@@ -158,7 +159,7 @@ class MenuTasks:
 
 def state_is_question(screen: ScreenList) -> bool:
     """Return whether the cursor is outside a full screen's list, in a small window at the right."""
-    return screen.column >= screen_lists.COLUMNS // 2
+    return screen.column >= COLUMNS // 2
 
 
 def _identity(member: PartyMember) -> int:

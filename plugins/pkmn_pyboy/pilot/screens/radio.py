@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import LEAVE, MENU, SEARCH, TALK, TILE, TURN, WAIT, Goal, PilotMemory
 from pkmn_pyboy.pilot.screens.screen_lists import ScreenList
+from pkmn_pyboy.profile.memory_map import MemoryField
+from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.profile.model import Radio
 from pkmn_pyboy.state.game_state import GameState
-from pkmn_pyboy.state.memory_map import MemoryField
-from pkmn_pyboy.story.model import Target
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:

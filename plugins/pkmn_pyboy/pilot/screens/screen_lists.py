@@ -10,26 +10,29 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import ENTRY, PilotMemory
-from pkmn_pyboy.state.memory_map import RomTable
+from pkmn_pyboy.profile.memory_map import RomTable
+from pkmn_pyboy.rules_gen2.screen import (
+    COLUMNS,
+    HOLLOW_CURSOR,
+    NAME_END,
+    NICKNAME_BYTES,
+    PARTY_FIRST_ROWS,
+    PARTY_NAME_COLUMNS,
+    PARTY_ROW_STEP,
+    SOLID_CURSOR,
+    SUBMENU_COLUMN,
+    is_letter,
+)
+from pkmn_pyboy.rules_gen2.slots import POCKETS
 from pkmncli.api import Action
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
 
-COLUMNS, ROWS = 20, 18
-SOLID, HOLLOW = 0xED, 0xEC
-"""Tiles of the cursor, and of the one left in a list below a newer window."""
-
-_END = 0x50
 _SHORT_WORD, _SHORT_WORD_LETTERS = b"\x54", b"\x8f\x8e\x8a\xea"
-_NAME_BYTES = 11
 _NAME_GAP = 2
 _LONGEST = 16
 _MOST_NAMES = 256
-_PARTY_ROW_STEP = 2
-_PARTY_FIRST_ROWS = (0, 1)
-_PARTY_NAME_COLUMNS = 5
-_SUBMENU_COLUMN = 8
 
 
 class EncodedNames:
@@ -50,7 +53,7 @@ def _read_names(data: bytes, table: RomTable | None) -> dict[int, bytes]:
         return {}
     names, place = {}, table.offset
     for number in range(1, _MOST_NAMES):
-        end = data.find(_END, place, place + _LONGEST)
+        end = data.find(NAME_END, place, place + _LONGEST)
         if end < 0:
             break
         names[number] = data[place:end].replace(_SHORT_WORD, _SHORT_WORD_LETTERS)
@@ -64,8 +67,11 @@ def nicknames(game: Game) -> list[bytes]:
     count = game.state.party.count
     if place is None:
         return []
-    data = game.emulator.read(place.bank, place.address, count * _NAME_BYTES)
-    return [data[start : start + _NAME_BYTES].split(bytes([_END]), 1)[0] for start in range(0, len(data), _NAME_BYTES)]
+    data = game.emulator.read(place.bank, place.address, count * NICKNAME_BYTES)
+    return [
+        data[start : start + NICKNAME_BYTES].split(bytes([NAME_END]), 1)[0]
+        for start in range(0, len(data), NICKNAME_BYTES)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +93,8 @@ class ScreenList:
         places, place = game.profile.memory, -1
         if tiles and "wCursorCurrentTile" in places and "wTilemap" in places:
             place = places.read(game.emulator, "wCursorCurrentTile") - places["wTilemap"].address
-        if not 0 <= place < len(tiles) or tiles[place] != SOLID:
-            place = tiles.find(SOLID)
+        if not 0 <= place < len(tiles) or tiles[place] != SOLID_CURSOR:
+            place = tiles.find(SOLID_CURSOR)
         row, column = divmod(place, COLUMNS) if place >= 0 else (-1, -1)
         return cls(tiles, row, column, memory or PilotMemory())
 
@@ -97,7 +103,7 @@ class ScreenList:
         found, start = [], self.tiles.find(name) if name else -1
         while start >= 0:
             after = self.tiles[start + len(name) : start + len(name) + 1]
-            if not after or not _is_letter(after[0]) or (start + len(name)) % COLUMNS == 0:
+            if not after or not is_letter(after[0]) or (start + len(name)) % COLUMNS == 0:
                 found.append((start // COLUMNS, start % COLUMNS))
             start = self.tiles.find(name, start + 1)
         return found
@@ -121,41 +127,39 @@ class ScreenList:
         """Return whether a hollow cursor is at a name: a newer window asks what to do with it."""
         for row, column in self.rows_of(name):
             start = row * COLUMNS + column
-            if HOLLOW in self.tiles[max(start - gap, row * COLUMNS) : start]:
+            if HOLLOW_CURSOR in self.tiles[max(start - gap, row * COLUMNS) : start]:
                 return True
         return False
 
     def has_hollow(self) -> bool:
         """Return whether a list below a newer window has a hollow cursor."""
-        return HOLLOW in self.tiles
+        return HOLLOW_CURSOR in self.tiles
 
     def party_row(self, names: Sequence[bytes]) -> int | None:
         """Return the row of the first member if the screen is the party list; otherwise None."""
         if not names:
             return None
-        for first in _PARTY_FIRST_ROWS:
-            if all(
-                any(
-                    self.tiles[start : start + len(name)] == name
-                    for start in range(
-                        (first + 2 * place) * COLUMNS, (first + 2 * place) * COLUMNS + _PARTY_NAME_COLUMNS
-                    )
-                )
-                for place, name in enumerate(names)
-            ):
+        for first in PARTY_FIRST_ROWS:
+            rows = ((first + PARTY_ROW_STEP * slot) * COLUMNS for slot in range(len(names)))
+            if all(self._begins(name, row) for name, row in zip(names, rows, strict=True)):
                 return first
         return None
+
+    def _begins(self, name: bytes, row: int) -> bool:
+        """Return True if a name begins in the first columns of a row; ``row`` is the place of its first tile."""
+        return any(self.tiles[row + column :].startswith(name) for column in range(PARTY_NAME_COLUMNS))
 
     def press_for_member(self, names: Sequence[bytes], place: int) -> Action | None:
         """Return the press towards a member in the party list, A on it and in the submenu after it; otherwise None."""
         first = self.party_row(names)
         if first is None or self.row < 0:
             return None
-        if self.column >= _SUBMENU_COLUMN:
+        if self.column >= SUBMENU_COLUMN:
             self.memory.point(ENTRY)
             return Action.A
-        return self.press_to_row(first + _PARTY_ROW_STEP * place)
+        return self.press_to_row(first + PARTY_ROW_STEP * place)
 
 
-def _is_letter(tile: int) -> bool:
-    return 0x80 <= tile <= 0xB9 or 0xF6 <= tile <= 0xFF
+def press_to_pocket(shown: int, wanted: int) -> Action:
+    """Return the press that turns the bag towards a pocket, the shorter way round."""
+    return Action.RIGHT if (wanted - shown) % POCKETS <= POCKETS // 2 else Action.LEFT

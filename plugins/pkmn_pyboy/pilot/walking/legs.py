@@ -10,8 +10,8 @@ from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.pushing import push_goal
 from pkmn_pyboy.pilot.walking.routes import Key, Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
+from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.state.game_state import Facing, GameState
-from pkmn_pyboy.story.model import Target
 from pkmn_pyboy.world import goals
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pkmn_pyboy.navigation.pushes import Push, PushPlanner
 from pkmn_pyboy.pilot.memory import EXIT, PUSH, Goal, PilotMemory
 from pkmn_pyboy.pilot.walking.paths import presses
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
-from pkmn_pyboy.story.model import Target
+from pkmn_pyboy.profile.milestones import Target
 
 _ANYWHERE = -1
 """Column value for pushes that open the player's path instead of moving a boulder to a place."""

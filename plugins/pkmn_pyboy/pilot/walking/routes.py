@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.state.game_state import GameState
-from pkmn_pyboy.story.model import Target
-from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.goals import Goal, of_kind, of_target, on_map
 from pkmn_pyboy.world.knowledge import World
 from pkmn_pyboy.world.planner import RoutePlanner
@@ -22,32 +21,6 @@ _MOST_AVOIDED = 12
 
 Key = tuple[int | str, ...]
 """Purpose of a route, which is followed until another one is wanted."""
-
-
-def usable_moves(game: Game) -> frozenset[str]:
-    """Return the field moves that a party member knows and the badges allow."""
-    state, map_id = game.state, game.state.map_id
-    known = {move for member in state.party.members if not member.egg for move in member.moves}
-    return frozenset(
-        name
-        for name, move in game.profile.field_moves.items()
-        if move.move in known and move.badge.holds(game.emulator, map_id)
-    )
-
-
-def abilities(game: Game) -> Abilities:
-    """Return what the player can do about obstacles now, with event flags and the hour."""
-    flags: set[int] | None = None
-    place = game.profile.memory.fields.get("wEventFlags")
-    if place is not None:
-        data = game.emulator.read(place.bank, place.address, place.size)
-        flags = {index * 8 + bit for index, byte in enumerate(data) if byte for bit in range(8) if byte >> bit & 1}
-    return Abilities.of(usable_moves(game), flags, hour_of(game))
-
-
-def hour_of(game: Game) -> int | None:
-    """Return the hour of the game's clock; None if it has none."""
-    return game.details().clock.hour if "hHours" in game.profile.memory else None
 
 
 class Roads:
@@ -76,19 +49,19 @@ class Roads:
 
     def route(self, goal: Goal | int, state: GameState, memory: PilotMemory) -> Route | None:
         """Return the cheapest route to a goal or a map, avoiding what failed lately if possible."""
-        start, able = Place(state.map_id, state.x, state.y), abilities(self._game)
+        start, able = Place(state.map_id, state.x, state.y), self._game.abilities()
         avoid = [Place(*place) for place in memory.avoid[-_MOST_AVOIDED:]]
         route = self._planner.route(start, goal, able, avoid=avoid)
         return route if route is not None or not avoid else self._planner.route(start, goal, able)
 
     def route_from(self, start: Place, goal: Goal | int) -> Route | None:
         """Return the cheapest route from another place."""
-        return self._planner.route(start, goal, abilities(self._game))
+        return self._planner.route(start, goal, self._game.abilities())
 
     def of_kind(self, kind: str, memory: PilotMemory) -> Goal:
         """Return all known places of a kind: ``grass``, ``healer``, ``shop``, ``unseen`` exits and others."""
         visited = {int(map_id) for map_id in memory.visits}
-        return of_kind(self.world, kind, abilities(self._game), visited)
+        return of_kind(self.world, kind, self._game.abilities(), visited)
 
     def of_target(self, target: Target) -> Goal:
         """Return the place of a milestone's target; its whole map if nothing more is known."""
@@ -141,7 +114,7 @@ class Roads:
         leg = self._known_leg(self._full(key), state, memory)
         if leg is None:
             if self.plan(key, goal, state, memory) is None:
-                start, able = Place(state.map_id, state.x, state.y), abilities(self._game)
+                start, able = Place(state.map_id, state.x, state.y), self._game.abilities()
                 self._keep(key, self._planner.route(start, goal, able, through_obstacles=True), memory)
             leg = self._known_leg(self._full(key), state, memory)
         return leg
@@ -161,7 +134,7 @@ class Roads:
 
     def _full(self, key: Key) -> list[int | str]:
         """Return the key with the number of field moves: another one may open a shorter route."""
-        return [*key, len(usable_moves(self._game))]
+        return [*key, len(self._game.usable_moves())]
 
     def drop(self, memory: PilotMemory) -> None:
         """Forget the route because it failed."""

@@ -11,7 +11,6 @@ from pkmn_pyboy.navigation.grid import WATER as WATER_TILE
 from pkmn_pyboy.navigation.people import PeopleReader, Person
 from pkmn_pyboy.navigation.search import Moves, Openings, Search
 from pkmn_pyboy.pilot.memory import GRASS, WATER, PilotMemory
-from pkmn_pyboy.pilot.walking.routes import usable_moves
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
 
@@ -147,7 +146,7 @@ class Lookout:
         start = grid.cell(state.x, state.y)
         blocked.discard(start)
         warps = frozenset(cell for exit_ in exits for cell, press in exit_.ends.items() if press < 0)
-        usable = usable_moves(self._game) if self._game.profile.field_moves else frozenset()
+        usable = self._game.usable_moves() if self._game.profile.field_moves else frozenset()
         stops = frozenset(blocked) if rules.ice in grid.tiles else frozenset()
         moves = self._moves_on(grid, usable, swims=state.movement in _SWIMMING).stopped_by(stops)
         boulders = frozenset(

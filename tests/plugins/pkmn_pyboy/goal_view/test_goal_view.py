@@ -13,7 +13,7 @@ from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.goal_view.local_map import MAP_SIZE, PLANE_NAMES
 from pkmn_pyboy.goal_view.table import GOAL_NUMBERS, GOAL_SIZE
 from pkmn_pyboy.navigation.grid import LAND, GridReader
-from pkmn_pyboy.pilot.battle.damage import BattleTables
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.memory import ENTRY
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.settings import EnvironmentSettings

@@ -10,7 +10,6 @@ import pytest
 from pyboy_fakes import FakeMemory
 from test_pyboy_recordings import RECORDINGS, apply, recorded_rows
 
-from pkmn_pyboy.environments.seen_tiles import SeenTiles
 from pkmn_pyboy.goal_view.local_map import MAP_SIZE
 from pkmn_pyboy.goal_view.table import GOAL_NUMBERS, GOAL_SIZE
 from pkmn_pyboy.goal_view.view import GoalView
@@ -18,6 +17,7 @@ from pkmn_pyboy.pilot.memory import LEAVE, PilotMemory
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
 from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.state.seen_tiles import SeenTiles
 from pkmn_pyboy.world.cartridge import Cartridge
 
 NAMES = [number.name for number in GOAL_NUMBERS]

@@ -10,14 +10,14 @@ import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.battle import forecast as strength
-from pkmn_pyboy.pilot.battle import tactics
-from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
+from pkmn_pyboy.pilot.battle import move_worth, tactics
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.battle.tactics import Situation, Tactician
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.screens import new_moves
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.combatant import Combatant
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import Battle, Battler, Party, PartyMember, Phase
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmncli.api import Action
@@ -163,16 +163,16 @@ def test_weakens_first_then_throws(tactician: Tactician) -> None:
 
 def test_a_new_move_replaces_the_least_useful(tables: BattleTables) -> None:
     full = member(3, (SPLOOSH, BUMP, SNARL, BRACE))
-    place = new_moves.to_forget(tables, full, QUILL_STAB, ())
+    place = move_worth.to_forget(tables, full, QUILL_STAB, ())
     assert place is not None and full.moves[place] in (BUMP, SNARL, BRACE)
-    assert new_moves.to_forget(tables, member(3, (SPLOOSH, QUILL_STAB, FAST_PAW, MEND)), SNARL, ()) is None
+    assert move_worth.to_forget(tables, member(3, (SPLOOSH, QUILL_STAB, FAST_PAW, MEND)), SNARL, ()) is None
 
 
 def test_field_moves_are_never_given_up(tables: BattleTables) -> None:
     full = member(3, (SHEAR, SHEAR, SHEAR, SHEAR))
-    assert new_moves.to_forget(tables, full, QUILL_STAB, (SHEAR,)) is None
+    assert move_worth.to_forget(tables, full, QUILL_STAB, (SHEAR,)) is None
     weak = member(3, (SPLOOSH, QUILL_STAB, FAST_PAW, MEND))
-    assert new_moves.to_forget(tables, weak, SHEAR, (SHEAR,)) is not None
+    assert move_worth.to_forget(tables, weak, SHEAR, (SHEAR,)) is not None
 
 
 def test_leaders_parties_come_from_the_image(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
 from pkmn_pyboy.state.game_state import Phase
-from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 TRAIL, WOOD = 0x201, 0x203

@@ -8,16 +8,17 @@ from typing import Any, cast
 
 import pytest
 
-from pkmn_pyboy.pilot.battle.damage import BattleTables, Combatant
-from pkmn_pyboy.pilot.battle.move_effects import RAIN, SUN, Effect, hidden_power, hidden_type, typical_power
+from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.battle.tactics import MOVE, TRAINER, Situation, Tactician
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import ItemUses
+from pkmn_pyboy.rules_gen2.combatant import Combatant
+from pkmn_pyboy.rules_gen2.move_effects import RAIN, SUN, Effect, hidden_power, hidden_type, typical_power
+from pkmn_pyboy.rules_gen2.records import MoveData
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import Battle, Battler, Party
 from pkmn_pyboy.state.type_chart import TypeChart
 from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.table_records import MoveData
 
 NORMAL, POISON, GROUND, GHOST, STEEL, FIRE, WATER, GRASS, ELECTRIC = 0, 3, 4, 8, 9, 20, 21, 22, 23
 FACTORS = {(NORMAL, GHOST): 0.0, (WATER, FIRE): 2.0, (WATER, GRASS): 0.5, (FIRE, GRASS): 2.0, (FIRE, WATER): 0.5,

@@ -14,24 +14,26 @@ import pytest
 from planned_goals import goal, never, plan_for
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.plans import CATCH, TRAIN
+from pkmn_pyboy.pilot.goals.tasks import ERRAND, MILESTONE, TEACH
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.screens import dialogue
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.profile.loading import load_profile
+from pkmn_pyboy.profile.milestones import Foe, Milestone, Requirements, Target
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.story.foe_checks import check_foes
-from pkmn_pyboy.story.model import Foe, Milestone, Requirements, Target
 from pkmn_pyboy.story.order import story
-from pkmn_pyboy.story.planner import CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
 from pkmn_pyboy.story.road_checks import check_roads
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
-from pkmn_pyboy.world.command import world as world_command
 from pkmn_pyboy.world.goals import on_map
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import ENTER, Place
 from pkmn_pyboy.world.route import Leg
+from pkmn_pyboy.world_command.command import world as world_command
 from pkmncli.api import Action
 from pkmncli.errors import EnvironmentSetupError
 

@@ -12,15 +12,16 @@ from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.goals import grounds as grounds_module
 from pkmn_pyboy.pilot.goals import plans
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, HEAL, NOTHING, RIVAL, TRAIN, Plan, Rival, TrainingCost
+from pkmn_pyboy.pilot.goals.tasks import PlannedGoal
 from pkmn_pyboy.pilot.memory import GRASS, PACE, PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.surroundings import Lookout, Surroundings
+from pkmn_pyboy.profile.milestones import Foe, Requirements, Target
+from pkmn_pyboy.rules_gen2.records import Slot, WildTable
 from pkmn_pyboy.state.game_state import Party, PartyMember
-from pkmn_pyboy.story.model import Foe, Requirements, Target
-from pkmn_pyboy.story.planner import GoalOrientedPlanner, PlannedGoal
-from pkmn_pyboy.world.table_records import Slot, WildTable
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 

@@ -14,11 +14,11 @@ from radio_device import RadioGame, city_image
 from test_pyboy_recordings import RECORDINGS, apply, recorded_rows
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.environments.mask_rules import allowed_actions
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Facing, Phase
+from pkmn_pyboy.state.mask_rules import allowed_actions
 from pkmn_pyboy.state.reader import StateReader
 from pkmncli.api import Action
 

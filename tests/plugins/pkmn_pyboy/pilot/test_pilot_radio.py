@@ -12,9 +12,9 @@ import pytest
 from radio_device import CITY, CLOCK, FLUTE, FLUTE_MUSIC, MAP, PHONE, RADIO, RadioDevice, RadioGame, city_image
 
 from pkmn_pyboy.pilot.pilot import RulesPilot
+from pkmn_pyboy.profile.milestones import Station, Target
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
-from pkmn_pyboy.story.model import Station, Target
 from pkmncli.api import Action
 
 Begin = Callable[..., tuple[RadioGame, RulesPilot]]

@@ -9,10 +9,10 @@ import pytest
 from radio_device import CITY, FLUTE, FLUTE_MUSIC, RadioDevice, RadioGame, city_image
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.environments.mask_rules import allowed_actions
 from pkmn_pyboy.pilot.screens.screen_lists import ScreenList
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
+from pkmn_pyboy.state.mask_rules import allowed_actions
 from pkmncli.api import Action
 
 VARIABLE = "PKMN_TEST_CRYSTAL_ROM"

@@ -15,18 +15,18 @@ from pkmn_pyboy.pilot.battle.tactics import RUN, SWITCH, Situation, Tactician
 from pkmn_pyboy.pilot.goals import plans
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
 from pkmn_pyboy.pilot.goals.grounds import NEVER, Ground, Reached
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.plans import NOTHING, RIVAL, TRAIN, Plan
 from pkmn_pyboy.pilot.goals.readiness import Readiness
 from pkmn_pyboy.pilot.memory import FLOOR, GRASS, WATER, PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.screens.bag import Bag
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.surroundings import Lookout
+from pkmn_pyboy.profile.milestones import Foe, Requirements
+from pkmn_pyboy.rules_gen2.records import Slot, WildTable
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import Battle, Battler, Party, PartyMember, Phase
-from pkmn_pyboy.story.model import Foe, Requirements
-from pkmn_pyboy.story.planner import GoalOrientedPlanner
 from pkmn_pyboy.world.records import Place
-from pkmn_pyboy.world.table_records import Slot, WildTable
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
@@ -350,15 +350,17 @@ def test_a_species_needed_for_a_later_field_move_is_worth_a_ball(environment: Po
     move = environment.profile.field_moves["surf"]
     planner = GoalOrientedPlanner(environment.game)
     own = environment.state.party.members[0]
-    able = {one for one in environment.game.cartridge.species if planner.learns(one, move)}
+    able = {one for one in environment.game.cartridge.species if planner.field_moves.learns(one, move)}
     tell(environment, goal(environment, "lake", requires=Requirements(field_moves=("surf",))))
     environment.game.state = environment.state._replace(
         party=Party((dataclasses.replace(own, species=QUILLET),), 5, 1.0)
     )
-    assert set(GoalOrientedPlanner(environment.game).learners_to_come()) == (able if QUILLET not in able else set())
+    assert set(GoalOrientedPlanner(environment.game).field_moves.learners_to_come()) == (
+        able if QUILLET not in able else set()
+    )
     swimmer = dataclasses.replace(own, species=min(able))
     environment.game.state = environment.state._replace(party=Party((swimmer,), 5, 1.0))
-    assert GoalOrientedPlanner(environment.game).learners_to_come() == ()
+    assert GoalOrientedPlanner(environment.game).field_moves.learners_to_come() == ()
 
 
 def test_foes_of_the_story_are_not_fought_for_training(environment: PokemonEnvironment) -> None:

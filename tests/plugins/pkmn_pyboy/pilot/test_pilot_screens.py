@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pkmn_pyboy.pilot.screens.screen_lists import COLUMNS, HOLLOW, ROWS, SOLID, EncodedNames, ScreenList
+from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
+from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.state.memory_map import RomTable
+from pkmn_pyboy.rules_gen2.screen import COLUMNS, HOLLOW_CURSOR, ROWS, SOLID_CURSOR
 from pkmncli.api import Action
 
 BLANK = 0x7F
@@ -22,9 +23,9 @@ def screen(*placed: tuple[int, int, str], solid: tuple[int, int], hollow: tuple[
     for row, column, word in placed:
         start = row * COLUMNS + column
         tiles[start : start + len(word)] = code(word)
-    tiles[solid[0] * COLUMNS + solid[1]] = SOLID
+    tiles[solid[0] * COLUMNS + solid[1]] = SOLID_CURSOR
     if hollow is not None:
-        tiles[hollow[0] * COLUMNS + hollow[1]] = HOLLOW
+        tiles[hollow[0] * COLUMNS + hollow[1]] = HOLLOW_CURSOR
     return ScreenList(bytes(tiles), *solid)
 
 

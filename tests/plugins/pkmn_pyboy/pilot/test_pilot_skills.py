@@ -14,9 +14,9 @@ from pkmn_pyboy.pilot.battle.fighter import Fighter
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.profile.milestones import Requirements
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Battle, Battler, Party, PartyMember, Phase
-from pkmn_pyboy.story.model import Requirements
 from pkmncli.api import Action, Advice
 
 _NAMES = ("wPartyMonNicknames", "wPartyMonOTs")

@@ -12,22 +12,24 @@ from planned_goals import goal, plan_for, planned, set_event, tell
 from pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, TRAIN
+from pkmn_pyboy.pilot.goals.tasks import ERRAND, MILESTONE, TEACH
 from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.legs import Objectives
 from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.pilot.walking.surroundings import Lookout
+from pkmn_pyboy.profile.milestones import LockedRooms, Requirements, Target, TargetCase
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.records import Slot, WildTable
 from pkmn_pyboy.state.game_state import Facing, Party, Phase
-from pkmn_pyboy.story import planner as planner_module
-from pkmn_pyboy.story.model import LockedRooms, MilestoneTracker, Requirements, Target, TargetCase
 from pkmn_pyboy.story.order import story
-from pkmn_pyboy.story.planner import BUY, CATCH, ERRAND, MILESTONE, TEACH, TRAIN, GoalOrientedPlanner
+from pkmn_pyboy.story.tracker import MilestoneTracker
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
 from pkmn_pyboy.world.route import Leg
-from pkmn_pyboy.world.table_records import Slot, WildTable
 from pkmncli.errors import ConfigurationError
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -246,7 +248,7 @@ def test_crystals_league_is_begun_again_after_a_loss(
     environment: PokemonEnvironment, crystal: GameProfile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beaten trainers stay beaten until the lobby is entered, whose script clears the flags: then all four are back."""
-    monkeypatch.setattr(planner_module, "usable_moves", lambda _: frozenset(crystal.field_moves))
+    monkeypatch.setattr(environment.game, "usable_moves", lambda: frozenset(crystal.field_moves))
     monkeypatch.setattr(GoalOrientedPlanner, "training_for", lambda *_, **__: None)
     environment.game.profile = dataclasses.replace(
         environment.profile,
@@ -414,7 +416,7 @@ def test_a_species_of_the_night_is_waited_for(
     night, none = (Slot(100, 5, SEEN_BY_NIGHT),), (Slot(100, 5, SEEN_BY_DAY),)
     table = WildTable(513, False, (25, 25, 25), (none, none, night))
     monkeypatch.setitem(vars(environment.game.cartridge), "wild", (table,))
-    monkeypatch.setattr(planner_module, "hour_of", lambda _: hour)
+    monkeypatch.setattr(environment.game, "hour", lambda: hour)
     inn = goal(environment, "inn", gives_hour=20)
     story = goal(environment, "owl", requires=Requirements(species=(SEEN_BY_NIGHT,)))
     kinds = plan_for(environment, story, inn)

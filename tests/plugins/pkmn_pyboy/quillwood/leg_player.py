@@ -10,7 +10,6 @@ from pathlib import Path
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.navigation.grid import PRESSES
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.pilot.walking.routes import abilities
 from pkmn_pyboy.pilot.walking.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import Facing, Phase
 from pkmn_pyboy.world.cartridge import Cartridge
@@ -298,7 +297,7 @@ class LegPlayer:
         """The ends of the exit on the planned way to the leg's map, or to another part of this one."""
         place = Place(*self.environment.state.position)
         goal = Place(leg.map_id, leg.x, leg.y)
-        able = abilities(self.environment.game)
+        able = self.environment.game.abilities()
         self._world.follow_bytes(self.field("wEventFlags"))
         route = self._routes.route(place, goal, able) or self._routes.route(place, goal, able, through_obstacles=True)
         if route is None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from leg_player import LEGS, begin, play_until, read_legs
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.profile.milestones import Milestone
 from pkmn_pyboy.state.game_state import Phase
-from pkmn_pyboy.story.model import Milestone
 from pkmncli.api import Action
 
 MakeEnvironment = Callable[..., PokemonEnvironment]

@@ -11,8 +11,8 @@ from placed_game import CART_RAM, PlacedGame, Play, Saved
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.screen import BOX_CORNERS
 from pkmn_pyboy.state.game_state import Facing, Phase
-from pkmn_pyboy.state.phase import BOX_CORNERS
 from pkmn_pyboy.state.reader import StateReader
 
 SCREEN, WIDTH, SOLID, BLANK = 0xC4A0, 20, 0xED, 0x7F

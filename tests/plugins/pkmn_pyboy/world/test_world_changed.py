@@ -9,12 +9,12 @@ import pytest
 from world_image import TestMap, WorldImage
 
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
-from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
 
 HERE, CELLAR = 257, 258
 FLOOR, STAIRS, TREE = 0x00, 0x7A, 0x12

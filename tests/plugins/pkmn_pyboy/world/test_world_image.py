@@ -9,12 +9,12 @@ import pytest
 from world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
 
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.records import Evolution, EvolutionKind, GrowthRate, Slot, TrainerMember
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
-from pkmn_pyboy.world.table_records import Evolution, EvolutionKind, GrowthRate, Slot, TrainerMember
 
 DOWN, UP, LEFT, RIGHT = range(4)
 OPEN = ["........"] * 8

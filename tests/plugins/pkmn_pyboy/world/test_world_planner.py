@@ -12,8 +12,8 @@ import pytest
 from world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
 
 from pkmn_pyboy.navigation.grid import LAND, STEPS, WALL
+from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.story.model import Target
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.goals import of_target

@@ -11,10 +11,10 @@ from world_image import TestMap, WorldImage
 
 from pkmn_pyboy.profile.loading import load_profile
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.profile.script_marks import ScriptMark, compile_pattern
+from pkmn_pyboy.profile.story_blocks import Block
 from pkmn_pyboy.state.event_flags import TEMPORARY_FLAGS
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
-from pkmn_pyboy.world.script_marks import ScriptMark, compile_pattern
-from pkmn_pyboy.world.story_blocks import Block
 from pkmncli.errors import EnvironmentSetupError
 
 

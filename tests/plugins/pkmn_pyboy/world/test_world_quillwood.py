@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.profile.story_blocks import StoryBlocks
+from pkmn_pyboy.rules_gen2.records import EvolutionKind
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import NO_FLAG, Place, Role, WorldMap
-from pkmn_pyboy.world.story_blocks import StoryBlocks
-from pkmn_pyboy.world.table_records import EvolutionKind
 
 SIDES = {"south": 0, "north": 1, "west": 2, "east": 3}
 NIGHT = 2

@@ -10,15 +10,24 @@ from typing import Any, cast
 import pytest
 from world_image import Person, TestMap, WorldImage
 
+from pkmn_pyboy.profile.milestones import (
+    Evidence,
+    Foe,
+    LockedRooms,
+    Milestone,
+    Requirements,
+    Target,
+    TargetCase,
+    field_at,
+)
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
+from pkmn_pyboy.rules_gen2.records import Evolution, EvolutionKind, Slot, WildTable
 from pkmn_pyboy.story.image_checks import check_blocks, check_supplies
 from pkmn_pyboy.story.learner_checks import Learners
-from pkmn_pyboy.story.model import Evidence, Foe, LockedRooms, Milestone, Requirements, Target, TargetCase, field_at
 from pkmn_pyboy.story.order import events_of, proving_events, story_with_moves
 from pkmn_pyboy.story.road_checks import StoryCheck, check_story
 from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.story_blocks import Block, StoryBlocks
-from pkmn_pyboy.world.table_records import Evolution, EvolutionKind, Slot, WildTable
 
 HERE, CELLAR, TOWER = 257, 258, 259
 OPENED, LATER, LAST = 771, 900, 901

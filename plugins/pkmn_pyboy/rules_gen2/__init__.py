@@ -1,0 +1,1 @@
+"""Rules of the second generation, the same for all of its games: battle formulas, menus, pockets, records."""

@@ -1,0 +1,1 @@
+"""Command ``pkmn world``: maps, routes and the story as pages and pictures."""
