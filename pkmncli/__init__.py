@@ -10,11 +10,9 @@ _OWN = {
     "LLMManager": "pkmncli.llm.manager",
     "StrategyType": "pkmncli.api",
     "create_trainer_from_config": "pkmncli.training.hybrid_trainer",
+    "hookimpl": "pkmncli.hookspecs",
 }
-"""Names offered here, and the modules that have them: imported when one is asked for, so that nothing is at the start.
-
-``__init__.pyi`` says the same to type checkers.
-"""
+"""Names, and the modules that define them. Each is imported on first use. ``__init__.pyi`` has the same names."""
 
 _OF_PLUGINS = {
     "AdaptiveStrategySystem": ("strategies", "adaptive"),
@@ -23,7 +21,7 @@ _OF_PLUGINS = {
     "GameStateAnalysis": ("environments", "pyboy"),
     "GoalOrientedPlanner": ("environments", "pyboy"),
 }
-"""Names that the package of a registered plugin offers at its top, by the kind and name that it registers."""
+"""Names in the package of a registered plugin, by the kind and name that it registers."""
 
 __all__ = [
     "AdaptiveStrategySystem",
@@ -38,6 +36,7 @@ __all__ = [
     "LLMManager",
     "StrategyType",
     "create_trainer_from_config",
+    "hookimpl",
 ]
 
 

@@ -1,11 +1,12 @@
-"""What ``pkmncli`` offers by name, for type checkers; each is imported when it is asked for."""
+"""Names of ``pkmncli``, for type checkers. At run time each is imported on first use."""
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer as DecisionHistoryAnalyzer
-from pkmn_pyboy.environments.enhanced import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
-from pkmn_pyboy.story.planner import GoalOrientedPlanner as GoalOrientedPlanner
+from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
+from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner as GoalOrientedPlanner
 from pkmn_pyboy.words.analysis import GameStateAnalysis as GameStateAnalysis
 from pkmn_strategies.adaptive import AdaptiveStrategySystem as AdaptiveStrategySystem
 from pkmncli.api import StrategyType as StrategyType
+from pkmncli.hookspecs import hookimpl as hookimpl
 from pkmncli.hybrid.agent import HybridAgent as HybridAgent
 from pkmncli.hybrid.arbiter import AgentMode as AgentMode
 from pkmncli.llm.manager import BaseLLMManager as BaseLLMManager
@@ -26,4 +27,5 @@ __all__ = [
     "LLMManager",
     "StrategyType",
     "create_trainer_from_config",
+    "hookimpl",
 ]

@@ -98,7 +98,7 @@ class Checkpoints:
         try:
             return sorted((p.name for p in self.folder.iterdir() if _NAME.fullmatch(p.name)), key=checkpoint_step)
         except FileNotFoundError:
-            if self.folder.is_symlink():  # what is there can't be told from here, so nobody should begin anew
+            if self.folder.is_symlink():  # its content is unknown here, so no run should begin
                 target = self.folder.readlink()
                 raise CheckpointError(
                     f"{self.folder} leads to {target}, which is not there: is its disk in place?"

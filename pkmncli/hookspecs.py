@@ -1,4 +1,4 @@
-"""The hooks that a plugin can implement. The guide for plugin authors is docs/plugins.md."""
+"""Hooks that a plugin can implement. docs/plugins.md is the guide for plugin authors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pkmn_register_environments(register: Register) -> None:
 
 @hookspec
 def pkmn_register_games(register: Register) -> None:
-    """Register game profiles for the PyBoy environment: ``target`` is the folder, or ``"package:folder"``."""
+    """Register game profiles for the PyBoy environment: ``target`` is the folder as ``"package:folder"`` or Path."""
 
 
 @hookspec
@@ -82,38 +82,38 @@ def pkmn_register_commands(register: Register) -> None:
 
 @hookspec
 def pkmn_run_started(run: RunInfo, step: int) -> None:
-    """A training begins (step 0) or goes on after a step; what was told of later steps before will be told again."""
+    """Called when a training begins (step 0) or resumes after ``step``; calls for later steps then come again."""
 
 
 @hookspec
 def pkmn_metrics_logged(run: RunInfo, step: int, metrics: Mapping[str, float]) -> None:
-    """Metrics were measured: values by name, as the table of metrics has them, after so many environment steps."""
+    """Called with metrics by name, as in the table of metrics, measured after ``step`` environment steps."""
 
 
 @hookspec
 def pkmn_steps_logged(run: RunInfo, batch: Mapping[str, Any]) -> None:
-    """Some thousand steps were recorded: columns by name, as the table of decisions has them.
+    """Called with some thousand recorded steps: columns by name, as in the table of decisions.
 
-    Steps whose return is not known when a training ends or is interrupted are told with NaN for it. When the run goes
-    on, they are told again, with what came of them: the later ones of a ``global_step`` count.
+    If a return is not known when a training ends or is interrupted, it is NaN. When the run resumes, these steps come
+    again with their returns: the latest row of a ``global_step`` counts.
     """
 
 
 @hookspec
 def pkmn_episode_finished(run: RunInfo, episode: EpisodeSummary) -> None:
-    """An episode ended."""
+    """Called when an episode has ended."""
 
 
 @hookspec
 def pkmn_checkpoint_saved(run: RunInfo, path: Path) -> None:
-    """A checkpoint is complete on disk."""
+    """Called when a checkpoint is complete on disk."""
 
 
 @hookspec
 def pkmn_run_finished(run: RunInfo, summary: Mapping[str, Any]) -> None:
-    """A training ended, or was interrupted and saved."""
+    """Called when a training has ended, or was interrupted and saved."""
 
 
 @hookspec
 def pkmn_run_ended(run: RunInfo) -> None:
-    """A training is over, also where an error ended it and nothing was finished. The last that is told of it."""
+    """Called last, when a training is over, also if an error ended it."""

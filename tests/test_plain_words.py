@@ -27,6 +27,9 @@ ROOMS = (
     *("pkmncli/errors.py", "pkmncli/learners", "pkmncli/outgoing_text.py", "pkmncli/replay", "pkmncli/run_lock.py"),
     *("pkmncli/runs.py", "pkmncli/standard_streams.py", "pkmncli/testing", "pkmncli/video.py"),
     *("pkmncli/advice", "pkmncli/hybrid", "pkmncli/seeds.py", *map("pkmncli/llm/{}.py".format, LLM_FILES)),
+    *("pkmncli/cli.py", "pkmncli/command_table.py", "pkmncli/commands", "pkmncli/config", "pkmncli/experiments"),
+    *("pkmncli/exporting.py", "pkmncli/suggestions.py", "pkmncli/tuning", "pkmncli/training/compatibility.py"),
+    *("pkmncli/training/from_objects.py", "pkmncli/training/hybrid_trainer.py", "pkmncli/training/run_settings.py"),
     *("benchmarks", "docs", "examples"),
 )
 """Folders and files whose words are checked. Widen it when another room is rewritten."""

@@ -1,4 +1,4 @@
-"""What a plugin author sees: the contracts between the core and its plugins, and the data that crosses them.
+"""Contracts between the core and its plugins, and the data that crosses them.
 
 Nothing is imported before it is asked for, so that a plugin's registration module may import it freely.
 A contract is a :class:`typing.Protocol`: a class satisfies it by having the methods, without inheriting.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Facts,
         Source,
     )
-    from pkmncli.api.environments import Context, Environment, MilestoneSplit, Pilot, Reward, Start
+    from pkmncli.api.environments import Context, DangerLevel, Environment, MilestoneSplit, Pilot, Reward, Start
     from pkmncli.api.language_models import (
         LLMBackend,
         LLMFailure,
@@ -47,6 +47,14 @@ if TYPE_CHECKING:
         Transitions,
         ValuingAlgorithm,
     )
+    from pkmncli.api.optional import (
+        OptionalAlgorithm,
+        OptionalEnvironment,
+        OptionalPilot,
+        OptionalReward,
+        OptionalSettings,
+        OptionalTracker,
+    )
     from pkmncli.api.registration import API_VERSION, NAMES_ENCODER, PROVIDED, Register
     from pkmncli.api.runs import (
         Analyzer,
@@ -55,6 +63,7 @@ if TYPE_CHECKING:
         CountingStore,
         EpisodeSummary,
         ExportingStore,
+        Outcome,
         RunInfo,
         SourceStore,
         Store,
@@ -82,6 +91,7 @@ _HOMES = {
     "Consequence": "decisions",
     "Context": "environments",
     "CountingStore": "runs",
+    "DangerLevel": "environments",
     "Decision": "decisions",
     "Environment": "environments",
     "EpisodeSummary": "runs",
@@ -100,6 +110,13 @@ _HOMES = {
     "NAMES_ENCODER": "registration",
     "open_analyzer": "runs",
     "open_tables": "runs",
+    "OptionalAlgorithm": "optional",
+    "OptionalEnvironment": "optional",
+    "OptionalPilot": "optional",
+    "OptionalReward": "optional",
+    "OptionalSettings": "optional",
+    "OptionalTracker": "optional",
+    "Outcome": "runs",
     "parse_json": "data_text",
     "parse_toml": "data_text",
     "PhaseRole": "vocabulary",
@@ -135,7 +152,7 @@ _HOMES = {
     "Transitions": "learning",
     "ValuingAlgorithm": "learning",
 }
-"""The module of each name."""
+"""Module of each name."""
 
 __all__ = [
     "API_VERSION",
@@ -158,6 +175,7 @@ __all__ = [
     "Consequence",
     "Context",
     "CountingStore",
+    "DangerLevel",
     "Decision",
     "Environment",
     "EpisodeSummary",
@@ -171,6 +189,13 @@ __all__ = [
     "LLMReply",
     "LLMRequest",
     "MilestoneSplit",
+    "OptionalAlgorithm",
+    "OptionalEnvironment",
+    "OptionalPilot",
+    "OptionalReward",
+    "OptionalSettings",
+    "OptionalTracker",
+    "Outcome",
     "PhaseRole",
     "Pilot",
     "Price",
@@ -207,7 +232,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Finds a name in its module on first use. Raises AttributeError for what there is not."""
+    """Return a name from its module, imported on first use. Raise AttributeError for an unknown name."""
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

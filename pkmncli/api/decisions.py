@@ -1,4 +1,4 @@
-"""Actions, who takes them and why, and the record of a step."""
+"""Actions, their sources and reasons, and the record of a step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 
 
 class Action(IntEnum):
-    """The nine actions of every Game Boy environment, in the order of the action mask."""
+    """Nine actions of a Game Boy environment, in the order of the action mask.
+
+    They are also the names of an environment that has nine actions and declares no names.
+    """
 
     A = 0
     B = 1
@@ -27,7 +30,7 @@ PILOT_ACTS = -1
 
 
 class Source(IntEnum):
-    """Who decided a step. Stored as a number in records, shown by its lower-case name."""
+    """Deciding side of a step. Stored as a number in records, shown by its lower-case name."""
 
     RL = 0
     EXPLORE = 1
@@ -36,7 +39,7 @@ class Source(IntEnum):
 
 
 class Consequence(IntEnum):
-    """What a step led to, the more telling the higher. Tiles and maps are new where the episode had not been there.
+    """Consequence of a step; higher ones say more. Tiles and maps are new if the episode had not been there.
 
     A step may have several consequences; the highest stands for all.
     """
@@ -44,18 +47,18 @@ class Consequence(IntEnum):
     NOTHING = 0
     NEW_TILE = 1
     TEXT_CLOSED = 2
-    """The game asked or told something, and has done."""
+    """A text or a question of the game is over."""
     DAMAGE_DEALT = 3
     DAMAGE_TAKEN = 4
-    """In a battle, by anyone of the party."""
+    """In a battle, by any member of the party."""
     BATTLE_ENDED = 5
-    """However it ended."""
+    """In any way."""
     NEW_MAP = 6
     MILESTONE = 7
 
 
 class Facts(NamedTuple):
-    """What an environment says about its state after a step, as plain numbers.
+    """State of an environment after a step, as plain numbers.
 
     Every field is defined by the environment; 0 where it has nothing to say. ``map_id`` identifies a map
     (for Game Boy games group * 256 + number), ``x`` and ``y`` a tile on it, ``phase`` a kind of situation whose
@@ -86,7 +89,7 @@ REASON_BYTES = 64
 
 
 REWARD_PARTS = 32
-"""Parts of a reward that a record has room for. Where an environment names more, the last place holds their sum."""
+"""Maximum number of reward parts in a record. If an environment names more, the last place holds their sum."""
 
 
 STEP_RECORD: tuple[tuple[str, str], ...] = (
@@ -131,7 +134,7 @@ MEMORY_HASH_INTERVAL = 1000
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a language model (or anyone) advises: a goal, and presses or one skill that serve it."""
+    """Advice: a goal, and the actions (``presses``) or the skill that serve it."""
 
     goal: str
     presses: tuple[int, ...] = ()
@@ -149,10 +152,10 @@ class Advice:
 
 
 class Decision(NamedTuple):
-    """What a pilot would press, why, and how sure it is (0..1).
+    """Decision of a pilot: the action, its reason, and the confidence (0..1).
 
-    ``advised`` where it carries out advice; ``advice_over`` where the advice that it was given has nothing more to
-    give, being carried out or impossible: it is taken back after this step.
+    ``advised``: it carries out advice. ``advice_over``: the advice is completed or cannot be followed; it is withdrawn
+    after this step.
     """
 
     action: int

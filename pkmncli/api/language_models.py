@@ -1,4 +1,4 @@
-"""Language models: what a backend is asked, what it answers, and how it fails.
+"""Contract of language model backends: requests, replies and faults.
 
 A backend only carries a request to a model and brings back the reply. Prompts, reading of replies, retries, cache,
 limits and accounting are the core's.
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 @dataclass(frozen=True, slots=True)
 class LLMRequest:
-    """One question to a model.
+    """Question to a model.
 
     ``schema`` is a JSON schema that the reply should follow; a backend that can hold its model to it does, one that
     can't ignores it. ``images`` are PNG files, for models that see.
@@ -25,42 +25,42 @@ class LLMRequest:
     schema: Mapping[str, Any] | None = None
     images: tuple[bytes, ...] = ()
     max_tokens: int = 300
-    """Most tokens of the reply."""
+    """Maximum number of tokens of the reply."""
     temperature: float = 0.0
     seed: int | None = None
     timeout_s: float = 30.0
-    """Seconds until the backend must have given up."""
+    """Seconds after which the backend must give up."""
 
 
 @dataclass(frozen=True, slots=True)
 class LLMReply:
-    """What a model answered. ``parsed`` is the value where the backend has it as one; else the text is read."""
+    """Reply of a model. ``parsed`` is the value if the backend has it parsed; otherwise the text is read."""
 
     text: str
     model: str
-    """The model that answered, as it names itself."""
+    """Name of the model that answered."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     latency_s: float = 0.0
     parsed: Any = None
     cut: bool = False
-    """True where the service ended it at its longest length."""
+    """True if the service ended the reply at its maximum length."""
     problem: str = ""
-    """Reason in one line why it is no answer, whatever its text: a refusal, for one."""
+    """Reason in one line why this is not an answer, whatever the text, such as a refusal."""
 
 
 class LLMFault(StrEnum):
-    """What kept a backend from answering, as far as it decides what to do next."""
+    """Kinds of faults; each decides what to do next."""
 
     UNREACHABLE = "unreachable"
-    """Nobody there: refused, no such host, closed in the middle."""
+    """No connection: refused, unknown host, closed in the middle."""
     TIMEOUT = "timeout"
     LOADING = "loading"
-    """The service is still loading the model: worth asking again until it has."""
+    """The service is still loading the model: ask again until it has."""
     OVERLOADED = "overloaded"
-    """Too many requests, or the service is busy: worth asking again after a pause."""
+    """Too many requests, or the service is busy: ask again after a pause."""
     AUTHENTICATION = "authentication"
-    """The key is missing or refused: no use asking again."""
+    """The key is missing or refused: do not ask again."""
     NO_MODEL = "no model"
     """The service does not have the model."""
     TOO_LONG = "too long"
@@ -68,11 +68,11 @@ class LLMFault(StrEnum):
     REFUSED = "refused"
     """The service does not accept the request as it is."""
     BROKEN = "broken"
-    """The service failed, or its answer is none: a server error, no JSON, more than anyone asked for."""
+    """The service failed, or its answer is not one: a server error, no JSON, far too long."""
 
 
 class LLMFailure(Exception):  # noqa: N818 - a fault is expected, and dealt with by the core: users meet none
-    """A backend could not answer. The text is one line for people, and holds no key and no reply.
+    """Failure of a backend to answer. The text is one line for people, without key and reply.
 
     Args:
         fault: what kind of failure.
@@ -87,60 +87,60 @@ class LLMFailure(Exception):  # noqa: N818 - a fault is expected, and dealt with
 
 
 class Price(NamedTuple):
-    """What a model costs, in US dollars for a million tokens."""
+    """Price of a model, in US dollars for a million tokens."""
 
     prompt_usd: float
     completion_usd: float
 
 
 class LLMBackend(Protocol):
-    """Carries requests to one model. Built with its own settings and the model's name, or None for its own choice.
+    """Backend of one model. Built with its settings and the model's name; None for its own choice.
 
-    :meth:`complete` is called by several threads at once. Building must not reach out: :meth:`check` does. One that
-    knows what its models cost implements :class:`PricedLLMBackend`.
+    :meth:`complete` is called by several threads at once. Building must not connect: :meth:`check` does. A
+    backend that knows prices implements :class:`PricedLLMBackend`.
     """
 
     model: str
-    """The model asked. Settled by :meth:`check` where the backend chooses one."""
+    """Name of the model. Set by :meth:`check` if the backend chooses it."""
     sees: bool
-    """Whether images can be sent."""
+    """True if images can be sent."""
 
     def check(self) -> str:
-        """Reaches out once. Returns a line that says what answers, where; settles the model.
+        """Connect once and set the model. Return a line that says which model answers, and its place.
 
         Raises:
-            LLMConnectionError: the service, the model or the key is missing; says what to do.
+            LLMConnectionError: the service, the model or the key is missing; the text says what to do.
         """
         ...
 
     def complete(self, request: LLMRequest) -> LLMReply:
-        """Asks, and waits for the whole reply, ``timeout_s`` at most.
+        """Return the whole reply, within ``timeout_s``.
 
         Raises:
-            LLMFailure: there is no reply. Never anything else.
+            LLMFailure: there is no reply. No other exception is allowed.
         """
         ...
 
     def models(self) -> list[str]:
-        """Names of the models that could be asked, best known first; empty where the service can't tell."""
+        """Return the names of the models that can be asked, best known first; empty if they are not listed."""
         ...
 
     def close(self) -> None:
-        """Lets go of connections, processes and threads."""
+        """Release connections, processes and threads."""
         ...
 
 
 class TellingLLMBackend(LLMBackend, Protocol):
-    """A backend that has something to tell beside its replies, such as an option that its service refuses."""
+    """Backend with messages for people, such as an option that its service refuses."""
 
     tell: Callable[[str], None]
     """Set by the core. Called with a line for people, by any thread."""
 
 
 class PricedLLMBackend(LLMBackend, Protocol):
-    """A backend that knows list prices, so that a budget in dollars can be kept. A user's ``llm_prices`` go first."""
+    """Backend that knows list prices, for budgets in dollars. A user's ``llm_prices`` take precedence."""
 
     @property
     def prices(self) -> Mapping[str, Price]:
-        """Prices by the beginnings of models' names; the longest that fits counts. Empty where nothing is known."""
+        """Prices by the beginnings of models' names; the longest match counts. Empty if none is known."""
         ...

@@ -1,4 +1,4 @@
-"""Learners, and the experience that they learn from."""
+"""Contracts of learners, and the experience that they learn from."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Transitions:
-    """One step of every environment, batch first: arrays of shape (num_envs, ...), to be copied by who keeps them.
+    """One step of every environment, batch first: arrays of shape (num_envs, ...). Copy them to keep them.
 
-    ``observations`` is what was acted on; ``next_observations`` what followed: where an episode ended, that is its
-    last observation, and the new episode's first one is among the next step's ``observations``. ``sources`` says who
-    pressed. ``advised`` is the action that the advised side would have taken in ``observations``, whoever pressed:
-    a label for every step (Ross, Gordon and Bagnell 2011, "A reduction of imitation learning and structured prediction
-    to no-regret online learning"); -1 where it is not known, and None where nobody said.
+    ``observations`` was acted on; ``next_observations`` followed. At the end of an episode the latter is its last
+    observation, and the next step's ``observations`` is the first of the new episode. ``sources`` says who decided.
+    ``advised`` is the action that the advised side would have taken in ``observations``, whoever decided: a label for
+    every step (Ross, Gordon and Bagnell 2011, "A reduction of imitation learning and structured prediction to no-regret
+    online learning"); -1 if it is not known, and None if there is no advised side.
     """
 
     observations: Mapping[str, NDArray[Any]]
@@ -34,7 +34,7 @@ class Transitions:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of consecutive experience for a checkpoint. A sealed one never changes again and may be linked."""
+    """Consecutive experience for a checkpoint. A sealed segment never changes again, and its file may be linked."""
 
     name: str
     sealed: bool
@@ -42,114 +42,101 @@ class Segment:
 
 
 class Algorithm(Protocol):
-    """A learner. Built with (observation_space, action_space, num_envs, seed, settings, device, total_steps).
+    """Learner. Built with (observation_space, action_space, num_envs, seed, settings, device, total_steps).
 
-    One whose settings name an encoder (:data:`pkmncli.api.NAMES_ENCODER`) is also built with ``encoder=``, where it is
-    not the default; no other learner is.
+    If its settings name an encoder (:data:`pkmncli.api.NAMES_ENCODER`) that is not the default, it is also built with
+    the keyword ``encoder``.
 
     ``act``, ``observe``, ``draw`` and ``publish`` are called by the trainer's thread; ``learn`` by the learner's,
-    at the same time as ``act`` and ``observe``. What ``learn`` changes acts only after ``publish``. So the trainer's
+    at the same time as ``act`` and ``observe``. The changes of ``learn`` act only after ``publish``. So the trainer's
     loop is: every ``update_interval`` steps wait for the running ``learn``, ``publish``, ``draw``, start ``learn``.
 
-    A learner whose attribute ``waits_for_updates`` is true acts with an update at once: ``learn`` is waited for, and
-    ``publish`` follows, so environments stand still meanwhile. Others leave it out.
-
-    One whose attribute ``draws_ahead`` is true draws the same whether or not the running ``learn`` has ended: then the
-    order is ``draw``, start the next ``learn``, which begins where the running one ends, wait for that one, and
-    ``publish(begun=True)``, which lets that one's weights act, however far the next one has come. Nothing stands still
-    that way.
-
-    One whose attribute ``learns_at_once`` is true only launches in ``learn`` what a graphics card then does, and does
-    not wait for it: ``draw`` and ``learn`` are called by the trainer's thread while the environments take the step
-    after the window's end, and ``publish`` at the end of the next window.
-
-    Two more methods are called where there are any: ``learn_beside()`` before a training which goes on stepping while
-    it learns, and ``close()`` when that ends, to let go of what the learner holds, such as a process.
+    Optional members are in :class:`pkmncli.api.OptionalAlgorithm` and in the protocols below. The least to write is a
+    subclass of :class:`pkmncli.learners.base.BaseLearner`.
     """
 
     update_interval: int
     """Environment steps, counted over all environments, between two updates."""
 
     experience_steps: int
-    """Most environment steps that :meth:`segments` ever gives; 0 for a learner that keeps none."""
+    """Maximum number of environment steps in :meth:`segments`; 0 for a learner that keeps no experience."""
 
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
-        """Actions (n,), confidences (n,) in 0..1, and which of the actions are exploration (n,).
+        """Return actions (n,), confidences (n,) in 0..1, and (n,) True where an action is exploration.
 
-        Every action is allowed by its ``action_mask``. With ``explore`` off, acting is greedy, and has no effect
-        on what comes after.
+        Every action is allowed by its ``action_mask``. Without ``explore``, acting is greedy and has no later effect.
         """
         ...
 
     def observe(self, transitions: Transitions) -> None:
-        """Takes in one step of every environment, whoever pressed it."""
+        """Take in one step of every environment, whoever decided it."""
         ...
 
     def draw(self) -> object | None:
-        """What the next ``learn`` will learn from; nothing while there is too little experience."""
+        """Return the sample for the next ``learn``; None while there is too little experience."""
         ...
 
     def learn(self, drawn: object) -> dict[str, float]:
-        """One update. Returns metrics, by name."""
+        """Make one update. Return metrics by name."""
         ...
 
     def time_learning(self) -> float:
-        """Seconds that one :meth:`learn` takes here and now. Measured without a trace, before a training begins."""
+        """Return the seconds that one :meth:`learn` takes here, measured before a training. Change nothing."""
         ...
 
     def publish(self) -> None:
-        """From now on, acting uses what :meth:`learn` has changed."""
+        """Let acting use the changes of :meth:`learn` from now on."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
-        """All that decides what comes next, except the segments: tensors, arrays and plain values, by dotted name."""
+        """Return the state, except the segments: tensors, arrays and plain values, by dotted name."""
         ...
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`; tensors come back as arrays."""
+        """Resume from :meth:`state_dict`; tensors come back as arrays."""
         ...
 
     def segments(self) -> Iterable[Segment]:
-        """The experience kept, oldest first. Nothing for a learner that keeps none."""
+        """Return the experience, oldest first; empty for a learner that keeps none."""
         ...
 
     def load_segments(self, segments: Iterable[Segment]) -> None:
-        """Takes back the experience that :meth:`segments` gave."""
+        """Restore the experience that :meth:`segments` returned."""
         ...
 
 
 class ValuingAlgorithm(Algorithm, Protocol):
-    """A learner that says what it thought of each action, for the record of decisions. Others leave the method out."""
+    """Learner with a value for each action, for the record of decisions."""
 
     def action_values(self) -> NDArray[np.float32] | None:
-        """What the latest :meth:`act` thought of every action, (n, num_actions): the more, the better.
+        """Return the values of every action in the latest :meth:`act`, (n, num_actions): the more, the better.
 
-        Of any scale of its own, values or probabilities. Not finite where the mask forbids the action.
+        Of any scale: values or probabilities. Not finite where the mask forbids the action.
         """
         ...
 
 
 class SamplingAlgorithm(Algorithm, Protocol):
-    """A learner that can draw its actions, as ``pkmn eval --stochastic`` asks. Others leave the method out."""
+    """Learner that can sample its actions, for ``pkmn eval --stochastic``."""
 
     def sample_actions(
         self, observations: Mapping[str, NDArray[Any]], random: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return allowed actions (n,), drawn by ``random``, the better ones more often, and confidences (n,).
+        """Return allowed actions (n,), sampled by ``random``, better actions more often, and confidences (n,).
 
-        Leaves no trace: nothing of what is learned, explored or drawn later depends on it.
+        It changes nothing: no later action, exploration or update depends on it.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedPolicy:
-    """What acts, in a form that needs neither the learner nor this program.
+    """Policy in a form that needs neither the learner nor this program.
 
-    ``tensors`` are tensors or arrays by name; ``description`` plain values: what an observation must hold, how many
-    actions there are, the sizes of the network. ``example`` is Python source that loads ``policy.safetensors`` and
+    ``tensors`` are tensors or arrays by name; ``description`` is plain values: parts of an observation, number of
+    actions, sizes of the network. ``example`` is Python source that loads ``policy.safetensors`` and
     ``policy.json`` beside it and has a function ``act(observation) -> int``: the greedy action for one observation.
     """
 
@@ -159,31 +146,31 @@ class ExportedPolicy:
 
 
 class ExportingAlgorithm(Algorithm, Protocol):
-    """A learner whose policy can be taken elsewhere, by ``pkmn export --policy``. Others leave the method out."""
+    """Learner whose policy can be exported, by ``pkmn export --policy``."""
 
     def export_policy(self) -> ExportedPolicy:
-        """The policy as it acts now."""
+        """Return the policy as it acts now."""
         ...
 
 
 class ShownAlgorithm(Algorithm, Protocol):
-    """A learner that takes in steps of earlier runs, and learns from them before its own first one.
+    """Learner that takes in steps of earlier runs, and learns from them before its first step.
 
-    ``--demonstrations`` and ``--pretrain-steps`` need it; learners that keep no experience leave the method out.
+    Required by ``--demonstrations`` and ``--pretrain-steps``.
     """
 
     def observe_shown(self, transitions: Transitions) -> None:
-        """Takes in one step of every environment that an earlier run has made.
+        """Take in one step of every environment of an earlier run.
 
-        It is experience as any other, and counts for no schedule, nor for how far the learner is trusted.
+        It is experience like any other, but counts neither for schedules nor for the learner's reliability.
         """
         ...
 
 
 class StartableAlgorithm(Algorithm, Protocol):
-    """A learner that can begin with the weights of another one of its kind, by ``--start-from``. Others leave both out.
+    """Learner that can begin with the weights of another learner of its kind, by ``--start-from``.
 
-    Only what acts is handed on: no experience, count of steps, optimizer or exploration.
+    Only the weights that act pass on: no experience, count of steps, optimizer or exploration.
     """
 
     def weights(self) -> Mapping[str, Any]:
@@ -191,7 +178,7 @@ class StartableAlgorithm(Algorithm, Protocol):
         ...
 
     def take_weights(self, weights: Mapping[str, Any]) -> None:
-        """Acts and learns on from these; what else a ``state_dict`` holds may be among them.
+        """Act and learn from these weights; other parts of a ``state_dict`` may be among them.
 
         Raises:
             CheckpointError: they are of another network.
@@ -200,8 +187,8 @@ class StartableAlgorithm(Algorithm, Protocol):
 
 
 class RemarkingAlgorithm(Algorithm, Protocol):
-    """A learner that has something to say before a training begins. Others leave the method out."""
+    """Learner with remarks before a training begins."""
 
     def remarks(self, steps: int) -> Sequence[str]:
-        """What a user should know before that many more environment steps, over all environments, a line each."""
+        """Return what a user should know before ``steps`` more steps, over all environments; a line each."""
         ...

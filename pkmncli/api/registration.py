@@ -1,4 +1,4 @@
-"""How a plugin makes its parts known."""
+"""Registration of a plugin's parts."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any, Protocol
 from pkmncli import version
 
 API_VERSION = version.API_VERSION
-"""Version of these contracts. A plugin that asks for a newer one is reported and left out."""
+"""Version of these contracts. A plugin that asks for a newer version is reported and left out."""
 
 
 PROVIDED: dict[str, Any] = {"provided": True}
-"""Marks a field of an environment's settings, ``Field(..., json_schema_extra=PROVIDED)``, that the trainer fills in
+"""Mark of a field of an environment's settings, ``Field(..., json_schema_extra=PROVIDED)``, that the trainer fills in
 from its own settings. Users find such a field among the trainer's settings only.
 """
 
 
 NAMES_ENCODER: dict[str, Any] = {"names": "encoders"}
-"""Marks a field of a learner's settings, ``Field("convolution", json_schema_extra=NAMES_ENCODER)``, whose value is the
-name of an encoder. The default is one that the learner brings itself; where another one is chosen, the learner is built
+"""Mark of a field of a learner's settings, ``Field("convolution", json_schema_extra=NAMES_ENCODER)``, whose value is
+the name of an encoder. The default is an encoder that the learner brings itself. For another one the learner is built
 with the keyword argument ``encoder``, a :class:`pkmncli.learners.encoders.EncoderFactory`.
 """
 
 
 class Register(Protocol):
-    """Given to each ``pkmn_register_*`` hook. ``target`` and ``config`` are resolved on first use."""
+    """Function that each ``pkmn_register_*`` hook receives. ``target`` and ``config`` are resolved on first use."""
 
     def __call__(
         self,
         name: str,
-        target: str | type | Callable[..., Any],
+        target: str | Path | type | Callable[..., Any],
         *,
         config: str | type | None = None,
         help: str = "",
@@ -39,11 +39,12 @@ class Register(Protocol):
         extra: str = "",
         presets: str | Path = "",
     ) -> None:
-        """Registers ``name``.
+        """Register ``name``.
 
         Args:
             name: lower case, words joined by hyphens; unique within its kind.
-            target: ``"package.module:Name"``, or the object itself.
+            target: ``"package.module:Name"``, or the object itself; of a game its folder, as ``"package:folder"`` or
+                a Path.
             config: the pydantic model of its settings, which users set under ``[name]``.
             help: one line for ``pkmn plugins``.
             api: the API version that the plugin was written for.

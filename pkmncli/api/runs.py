@@ -1,4 +1,4 @@
-"""Runs, as plugins see them: the store of their tables, their settings, their episodes."""
+"""Contracts of runs for plugins: stores of tables, analyzers, episodes."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
+Outcome = Literal["goal", "time-limit"]
+"""End of an episode: its goal was reached, or it was truncated."""
+
 DEFAULT_STORE = "duckdb"
-"""Name of the store that trainings write their tables with."""
+"""Name of the store of trainings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """A column of which few values differ: row ``i`` holds ``values[codes[i]]``. ``codes`` is unsigned, (rows,)."""
+    """Column with few different values: row ``i`` holds ``values[codes[i]]``. ``codes`` is unsigned, (rows,)."""
 
     codes: NDArray[np.unsignedinteger[Any]]
     values: Sequence[Any]
@@ -28,7 +31,7 @@ class Coded:
         return len(self.codes)
 
     def decoded(self) -> NDArray[np.object_]:
-        """The column as an array of objects, (rows,)."""
+        """Return the column as an array of objects, (rows,)."""
         import numpy as np  # noqa: PLC0415 - registration modules import this one
 
         values = np.empty(len(self.values), object)
@@ -38,7 +41,7 @@ class Coded:
 
 
 class Store(Protocol):
-    """Keeps the tables of a run (decisions, episodes, metrics) and reads them back. Built with the run's folder.
+    """Store of the tables of a run: decisions, episodes, metrics. Built with the run's folder.
 
     A table is columns of equal length. Rows that were flushed are never changed, and may be read by other
     processes at any time; rows that were not are lost when the process is killed.
@@ -49,23 +52,23 @@ class Store(Protocol):
     """
 
     def append(self, table: str, columns: Mapping[str, Any]) -> None:
-        """Adds rows to a table: columns by name, all of one length; arrays, lists, or :class:`Coded`."""
+        """Add rows to a table: columns by name, all of one length; arrays, lists, or :class:`Coded`."""
         ...
 
     def flush(self) -> None:
-        """Puts all rows on disk, where nothing but a damaged disk can take them back."""
+        """Put all rows on disk, safe from everything but a damaged disk."""
         ...
 
     def read(self, table: str, where: str = "", parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """Rows as dictionaries, in the order in which they were written; ``where`` is an SQL condition."""
+        """Return rows as dictionaries, in the order of writing; ``where`` is an SQL condition, as DuckDB has it."""
         ...
 
     def size_bytes(self) -> int:
-        """Disk space that the tables take."""
+        """Return the disk space of the tables."""
         ...
 
     def supersede(self, after_step: int, tables: Sequence[str] | None = None) -> int:
-        """Sets aside the rows of steps after ``after_step``, when a run resumes there. Returns how many.
+        """Set aside the rows of steps after ``after_step``, when a run resumes there. Return their number.
 
         Args:
             after_step: the last step whose rows stay.
@@ -74,15 +77,15 @@ class Store(Protocol):
         ...
 
     def close(self) -> None:
-        """Flushes, and lets go of everything."""
+        """Flush, and release everything."""
         ...
 
 
 class ExportingStore(Store, Protocol):
-    """A store that can write a table as one file, for ``pkmn export``. Others leave the method out."""
+    """Store that can write a table as one file, for ``pkmn export``."""
 
     def export(self, table: str, path: Path, form: str) -> int:
-        """Writes what was flushed of a table to a new file that appears whole, also while another process records.
+        """Write the flushed rows of a table to a new file, which appears whole, also while another process records.
 
         Args:
             table: its name.
@@ -96,14 +99,14 @@ class ExportingStore(Store, Protocol):
 
 
 class CountingStore(Store, Protocol):
-    """A store that can count rows, for ``pkmn plot``. Others leave the method out."""
+    """Store that can count rows, for ``pkmn plot``."""
 
     def count(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
         """Count the flushed rows for each combination of values of some columns: these values, the count last."""
 
 
 class SourceStore(Store, Protocol):
-    """A store whose tables DuckDB can read, for the live page's questions. Others leave the method out."""
+    """Store whose tables DuckDB can read, for the live page."""
 
     def source(self, table: str) -> str:
         """Return SQL for DuckDB that selects the rows of a table that are flushed by now, with all its columns."""
@@ -111,7 +114,7 @@ class SourceStore(Store, Protocol):
 
 
 class CheckedStore(Store, Protocol):
-    """A store that knows what it wrote, and so what has been lost since. Others leave the method out."""
+    """Store that can find which of its files were lost."""
 
     def problems(self) -> list[str]:
         """Return a line for each gap in the tables, and for each file in them that isn't the run's."""
@@ -119,7 +122,7 @@ class CheckedStore(Store, Protocol):
 
 
 class Analyzer(Protocol):
-    """Learns from the decisions of a run, also while they are being recorded. Built with the folder of its tables."""
+    """Analyzer of the decisions of a run, also while they are recorded. Built with the folder of the tables."""
 
     def analyze_patterns(self, min_frequency: int = 3, *, limit: int | None = None) -> Sequence[Mapping[str, Any]]:
         """Find which actions were taken in which situations, how often, and what came of them.
@@ -134,13 +137,13 @@ class Analyzer(Protocol):
         ...
 
     def close(self) -> None:
-        """Lets go of everything."""
+        """Release everything."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A run, as hooks see it."""
+    """Run, for hooks."""
 
     folder: Path
     settings: Mapping[str, Any]
@@ -148,7 +151,7 @@ class RunInfo:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeSummary:
-    """How an episode ended.
+    """Summary of an episode that has ended.
 
     ``milestone_steps`` maps each milestone reached to the step that reached it, ``milestone_frames`` to the emulated
     frame, where the environment counts them.
@@ -160,16 +163,16 @@ class EpisodeSummary:
     steps: int
     total_reward: float
     terminated: bool
-    outcome: str
+    outcome: Outcome
     llm_share: float
     milestone_steps: Mapping[str, int]
     first_step: int
-    """Number of environment steps taken in the whole run when the episode began."""
+    """Environment steps of the whole run at the beginning of the episode."""
     milestone_frames: Mapping[str, int] = field(default_factory=dict)
 
 
 def find_run(which: str | Path | None = None, save_dir: Path | None = None) -> RunInfo:
-    """Finds an existing run, for a plugin's command. Its settings are those in its ``config.toml``.
+    """Find an existing run, for a plugin's command. Its settings are those in its ``config.toml``.
 
     Args:
         which: the run's folder, its name under ``save_dir``, or None for the latest.
@@ -201,14 +204,14 @@ def open_tables(folder: Path) -> Store:
 
 
 def tell_once(message: str) -> None:
-    """Tells the user something in a line on standard error, unless the running command has told it before."""
+    """Report a line on standard error, unless the running command has reported it before."""
     from pkmncli.diagnostics import say_once  # noqa: PLC0415 - registration modules import this one
 
     say_once(message)
 
 
 def open_analyzer(folder: Path, name: str = "decisions", *, threads: int | None = None) -> Analyzer:
-    """The analyzer that a plugin registered, on the tables in a folder.
+    """Return the analyzer that a plugin registered, on the tables in a folder.
 
     Args:
         folder: where the tables are.

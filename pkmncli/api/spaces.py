@@ -1,4 +1,4 @@
-"""Observation spaces that say more than a shape: which numbers name kinds of things, what the bits of a map are."""
+"""Observation spaces with meanings: numbers that name kinds, and maps of bits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 
 class ScaledBox(gymnasium.spaces.Box):
-    """A vector of numbers in 0..1, of which some are *categories*: whole numbers over the largest that there may be.
+    """Vector of numbers in 0..1, of which some are *categories*: whole numbers over the largest that there may be.
 
     A map's number, a kind of situation: map 7 is no more than map 3, so a learner may want to look such a number up
     in a table rather than multiply it. To everyone else it is the Box that it is.
     """
 
     def __init__(self, size: int, categories: Mapping[int, int]) -> None:
-        """Makes a space of vectors (size,) float32.
+        """Make a space of vectors (size,) float32.
 
         Args:
             size: how many numbers there are.
@@ -31,11 +31,11 @@ class ScaledBox(gymnasium.spaces.Box):
             if not 0 <= place < size or largest < 1:
                 raise ValueError(f"category {place}: {largest} does not fit a vector of {size}")
         self.categories: tuple[tuple[int, int], ...] = tuple(sorted(categories.items()))
-        """Places in the vector, in order, each with the largest whole number there."""
+        """Indices in the vector, in order, each with its largest whole number."""
 
 
 class BitPlanes(gymnasium.spaces.Box):
-    """A map of tiles of which each bit says one thing: 13 x 13 tiles of 16 bits hold sixteen maps of yes and no.
+    """Map of tiles whose bits are planes: 13 x 13 tiles of 16 bits hold sixteen maps of yes and no.
 
     A learner unpacks them into as many channels. To everyone else it is a Box of whole numbers.
     """

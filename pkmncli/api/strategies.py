@@ -1,4 +1,4 @@
-"""Strategies: how the steps for which there is advice are shared between the language model and the rules."""
+"""Contract of strategies, which share the steps with advice between language model and rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class StrategyType(StrEnum):
-    """The three shares that strategies choose between."""
+    """Shares that strategies choose between."""
 
     LLM_HEAVY = "llm_heavy"
     """80% language model, 20% rules."""
@@ -19,11 +19,11 @@ class StrategyType(StrEnum):
 
     @property
     def llm_share(self) -> float:
-        """The language model's share of the advised side's steps for which there is advice, 0..1."""
+        """Share of the language model in the advised side's steps with advice, 0..1."""
         return _LLM_SHARE[self]
 
     def towards(self, more_llm: bool) -> StrategyType:
-        """The next one with more of the language model, or of the rules; itself at the end."""
+        """Return the next share with more of the language model, or of the rules; itself at the end."""
         order = list(StrategyType)
         return order[min(max(order.index(self) + (-1 if more_llm else 1), 0), len(order) - 1)]
 
@@ -32,28 +32,30 @@ _LLM_SHARE = {StrategyType.LLM_HEAVY: 0.8, StrategyType.BALANCED: 0.5, StrategyT
 
 
 class Strategy(Protocol):
-    """Shares advised steps. Built with the keywords ``settings``, which may be None, and ``initial``, a StrategyType.
+    """Strategy that shares advised steps.
+
+    Built with the keywords ``settings``, which may be None, and ``initial``, a StrategyType.
 
     It is asked at the end of every episode of every environment, in the order in which they end.
     """
 
     @property
     def name(self) -> str:
-        """The strategy in use, as metrics, summaries and people name it: ``llm_heavy`` and the like."""
+        """Name of the strategy in use, for metrics, summaries and people, such as ``llm_heavy``."""
         ...
 
     @property
     def share(self) -> float:
-        """The language model's share of the steps for which there is advice, 0..1."""
+        """Share of the language model in the steps with advice, 0..1."""
         ...
 
     @property
     def asks_to_stay(self) -> bool:
-        """Whether the curriculum should not go on to its next stage now."""
+        """True if the curriculum should not advance to its next stage now."""
         ...
 
     def select(self, performance: Mapping[str, Any]) -> float:
-        """Takes in how an episode went, and returns the share from now on.
+        """Take in the results of an episode, and return the share from now on.
 
         Args:
             performance: ``episode_reward``, ``average_reward``, ``episode_length`` (steps), ``llm_usage_rate``,
@@ -65,17 +67,17 @@ class Strategy(Protocol):
         ...
 
     def begin_stage(self, preferred: StrategyType | None) -> None:
-        """The curriculum has reached a stage; it may prefer a strategy to begin it with."""
+        """Begin a stage of the curriculum, which may prefer a strategy for it."""
         ...
 
     def get_strategy_stats(self) -> dict[str, Any]:
-        """How each strategy has done so far, as plain values."""
+        """Return the results of each strategy so far, as plain values."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
-        """All that decides what comes next, as plain values (JSON)."""
+        """Return the state as plain values (JSON)."""
         ...
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         ...

@@ -1,4 +1,4 @@
-"""Trackers: programs beside the run's own tables that metrics are handed to while a training goes on."""
+"""Contract of trackers: other programs that receive the metrics of a running training."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ from typing import Any, Protocol
 
 
 class Tracker(Protocol):
-    """Takes a training's metrics to another program. Built with three arguments.
+    """Receiver of a training's metrics. Built with three arguments.
 
-    They are ``run``, a :class:`pkmncli.api.RunInfo`; ``step``, 0 for a new run or the step after which it goes on; and
-    ``settings``, an instance of its settings' model, or None where it has none. A class method ``check(settings)``,
-    where there is one, is called before anything of the run is made, and raises ConfigurationError where something is
-    missing.
+    They are ``run``, a :class:`pkmncli.api.RunInfo`; ``step``, 0 for a new run or the step after which it resumes; and
+    ``settings``, an instance of its settings model, or None if it has none. Optional members are in
+    :class:`pkmncli.api.OptionalTracker`.
 
-    A run that was killed goes on from its last checkpoint: what was logged of later steps is then logged again, and
-    a tracker sees to it that nothing of it counts twice. It is called in the trainer's process and must return
-    quickly. One that raises is told once, and left out for the rest of the run.
+    A killed run resumes from its last checkpoint: metrics of later steps are then logged again, and a tracker must not
+    count them twice. It is called in the trainer's process and must return quickly. If it raises, that is reported
+    once, and the tracker is left out for the rest of the run.
     """
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Takes in metrics by name, measured after ``step`` environment steps. Steps never sink."""
+        """Take in metrics by name, measured after ``step`` environment steps. Steps never decrease."""
         ...
 
     def flush(self) -> None:
-        """Hands over what was held back. Called before each checkpoint, which a killed run goes on from."""
+        """Send what was held back. Called before each checkpoint, from which a killed run resumes."""
         ...
 
     def close(self, summary: Mapping[str, Any] | None) -> None:
-        """Lets go of everything. ``summary`` is the training's; None where it was broken off without one."""
+        """Release everything. ``summary`` is the training's; None if the training ended without one."""
         ...

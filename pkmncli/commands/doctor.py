@@ -70,7 +70,7 @@ def doctor(
 ) -> None:
     """Check this installation: parts, game, folders, and which language models answer, how fast.
 
-    With --run it shows where the pilots of that run stood when they got nowhere for long, what they tried then, and
+    With --run it shows where the pilots of that run got nowhere for long, what they tried then, and
     what helped.
     """
     if run is not None:
@@ -208,7 +208,7 @@ def _asked(
         hint = f" A model that has to be loaded first has longer with: pkmn doctor --llm {name}" if later else ""
         raise LLMConnectionError(f"{failure}.{hint}" if hint else str(failure)) from failure
     finally:
-        with contextlib.suppress(Exception):  # what was found is told, however it ends
+        with contextlib.suppress(Exception):  # the finding is reported even if closing fails
             backend.close()
     if is_empty(reply):
         used_up = f"used up {tokens:,} tokens without an answer" if reply.cut else "gave an empty answer"

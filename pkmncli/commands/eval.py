@@ -277,10 +277,10 @@ class _Evaluation:
         return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer.trust, hand_over)
 
     def _introduction(self, pool: WorkerPool) -> str:
-        """Return the lines that say what kind of number comes."""
+        """Return the lines that explain the evaluation."""
         lines = [f"Evaluating {self.run.name}, {self.checkpoint.name}: {PLAYED_BY[self.mode]}."]
         if self.mode is EvaluationMode.RL_ONLY:
-            how = "draws each press by its own odds" if self.stochastic else "always presses what it thinks best"
+            how = "samples each action from its policy" if self.stochastic else "always takes its best action"
             lines.append(f"It decides every step, and {how}.")
         ends = f"to {pool.goal} or at most" if pool.goal is not None else "of at most"
         lines.append(

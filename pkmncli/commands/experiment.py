@@ -61,7 +61,7 @@ def experiment(
     failed = _train(runs, states, processes)
     _compare(plan, runs, registry)
     if failed:
-        again = "Given again, the command goes on with them."
+        again = "Give the command again to resume them."
         say(f"{len(failed)} of {len(runs)} runs failed: {', '.join(failed)}. {again}")
         raise typer.Exit(EXIT_UNEXPECTED)
 
@@ -92,7 +92,7 @@ def _train(runs: Sequence[ExperimentRun], states: dict[str, State], processes: i
         waiting = [one for one in runs if states[one.name] is not State.FINISHED]
         run_side_by_side(waiting, processes, interrupted=lambda: bool(interrupted), on_end=on_end)
         if interrupted:
-            say("Interrupted, and saved. Give the command again to go on.")
+            say("Interrupted, and saved. Give the command again to resume.")
             raise typer.Exit(interrupted.exit_code)
     return failed
 

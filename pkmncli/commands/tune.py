@@ -23,7 +23,15 @@ from pkmncli.training.session import quoted
 from pkmncli.tuning.forecast import forecast
 from pkmncli.tuning.objective import EPISODES
 from pkmncli.tuning.plan import TuningPlan, read_tuning
-from pkmncli.tuning.result import PRESET_FILE, importance_told, learners_own, preset_text, shown, table, told
+from pkmncli.tuning.result import (
+    PRESET_FILE,
+    best_in_words,
+    importance_in_words,
+    learners_own,
+    preset_text,
+    shown,
+    table,
+)
 from pkmncli.tuning.search import Search
 from pkmncli.tuning.space import corners
 from pkmncli.tuning.study import STUDY_FILE, Study, TrialResult, check_optuna
@@ -122,7 +130,7 @@ def _search(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry, 
         search = Search(plan, study, save_dir, registry, processes, tell=typer.echo, on_end=on_end)
         search.run(lambda: bool(interrupted))
         if interrupted:
-            say("Interrupted, and saved. Give the command again to go on.")
+            say("Interrupted, and saved. Give the command again to resume.")
             raise typer.Exit(interrupted.exit_code)
 
 
@@ -144,8 +152,8 @@ def _conclude(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry
     if best is None:
         say("No trial was completed, so there is no best one.")
         raise typer.Exit(EXIT_UNEXPECTED)
-    typer.echo(f"{table(results, plan)}\n\n{told(best, plan)}")
-    typer.echo(importance_told(study.importances(), counts["complete"], study.telling))
+    typer.echo(f"{table(results, plan)}\n\n{best_in_words(best, plan)}")
+    typer.echo(importance_in_words(study.importances(), counts["complete"], study.telling))
     path = save_dir / plan.name / PRESET_FILE
     _write_preset(path, plan, best, save_dir, registry)
     typer.echo(

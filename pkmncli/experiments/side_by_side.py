@@ -22,7 +22,7 @@ LOGS = "logs"
 """Folder of an experiment for what its trainings print."""
 
 STOPPING = "Stopping: the trainings are saved first. Ctrl-C again ends them at once."
-"""What a command says at the first Ctrl-C."""
+"""Message of a command at the first Ctrl-C."""
 
 LOOK_S = 0.1
 """Time between two looks at the processes."""

@@ -1,4 +1,4 @@
-"""From what a service sent to the text of a reply: content in one or in parts, thoughts, tool calls, refusals, cuts."""
+"""Text of a reply from the parts that a service sent: content, thoughts, tool calls, refusals, cuts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkmncli.llm.json_objects import whole_value
 from pkmncli.outgoing_text import redact
 
 NO_ANSWER = "it has thoughts but no answer"
-"""The problem of a reply that ended before its answer."""
+"""Problem of a reply that ended before its answer."""
 
 _LONGEST_NAME = 200
 _MOST_TOKENS = 100_000_000
@@ -41,10 +41,10 @@ def checked_reply(
     refusal: Any = None,
     ending: Any = None,
 ) -> LLMReply:
-    """A reply from values that a service sent, whatever their types turn out to be.
+    """Return a reply from values that a service sent, of any types.
 
-    What a model gave to a tool is part of the text, after its words. Thoughts that came in a field of their own are
-    left out, unless they are nothing but an object and there is no text: some servers put the answer there.
+    Arguments of tool calls are part of the text, after its words. Thoughts in a separate field are left out, unless
+    they are only an object and there is no text: some servers put the answer there.
 
     Args:
         who: what was asked, for people.
@@ -100,7 +100,7 @@ def checked_reply(
 
 @dataclass(slots=True)
 class _Pieces:
-    """What the parts of a reply come to. A part of a wrong type is a TypeError."""
+    """Sums of the parts of a reply. A part of a wrong type is a TypeError."""
 
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -126,7 +126,7 @@ class _Pieces:
                 self.texts.append(_text(values["text"]))
 
     def add_thought(self, thought: Any) -> None:
-        """Thoughts have every form that services can think of; what is none of them is as good as none."""
+        """Add thoughts, in any known form; unknown forms are ignored."""
         if isinstance(thought, str):
             self.thoughts.append(thought)
         elif isinstance(thought, list):
@@ -151,7 +151,7 @@ def _listed(value: Any) -> Iterable[Any]:
 
 
 def _values(part: Any) -> Mapping[str, Any]:
-    """The fields of a part: of JSON, or of a class of the client's."""
+    """Return the fields of a part: of JSON, or of a class of the client."""
     if isinstance(part, str | bytes | int | float | list):
         raise TypeError("a part is an object")
     return part if isinstance(part, Mapping) else dict(part)
@@ -164,14 +164,14 @@ def _text(value: Any) -> str:
 
 
 def _written(given: Any, cut: bool) -> str:
-    """What a tool was given, as text. Of a reply that was cut, an object may lack its end: the service closed it."""
+    """Return the arguments of a tool call as text; empty for the object of a cut reply, which may lack its end."""
     if isinstance(given, str):
         return given
     return "" if given is None or cut else json.dumps(given)
 
 
 def _whole(text: str) -> str:
-    """The text without halves of characters, which no file takes."""
+    """Return the text without halves of characters, which no file takes."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""JSON in a model's words: strict JSON, and what people and Python write for it, read or refused as a whole."""
+"""JSON in a model's words: strict JSON and near forms of it, read or refused as a whole."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from typing import Any, NoReturn
 
 LONGEST = 20_000
-"""Characters in which objects are looked for."""
+"""Maximum number of characters that are searched."""
 MOST_LEVELS = 20
-"""Objects and lists within each other; also what keeps the search for one from taking the square of the length."""
+"""Maximum nesting of objects and lists; it also keeps the search from quadratic time."""
 
 _SPACE = re.compile(r"\s*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|' r"'(?:[^'\\]|\\.)*'", re.DOTALL)
@@ -21,7 +21,7 @@ _BY_WORD = {"true": True, "false": False, "null": None, "True": True, "False": F
 
 
 def whole_value(text: str) -> Any:
-    """The object or list that a text is, a fence around it aside; None where it is anything else.
+    """Return the object or list that a text is, without a fence around it; None if it is anything else.
 
     A text that is the JSON string of such a text counts as that.
     """
@@ -41,7 +41,7 @@ def whole_value(text: str) -> Any:
 
 
 def find_objects(text: str) -> tuple[list[dict[str, Any]], str]:
-    """The outermost whole objects in a text's last :data:`LONGEST` characters, and what stands around them."""
+    """Return the outermost whole objects in a text's last :data:`LONGEST` characters, and the text around them."""
     text = text[-LONGEST:]
     found: list[dict[str, Any]] = []
     around: list[str] = []
@@ -60,7 +60,7 @@ def find_objects(text: str) -> tuple[list[dict[str, Any]], str]:
 
 
 class _Reader:
-    """Reads a value from a place on. Any fault in it is a ValueError: nothing is left out or made up.
+    """Reader of a value from a position on. Any fault is a ValueError: nothing is left out or made up.
 
     Beyond JSON it takes single quotes, keys without quotes, a comma before a closing bracket, comments, and Python's
     words; a key that has two values is a fault.
@@ -86,7 +86,7 @@ class _Reader:
         return _BY_WORD[word] if (word := self._take(_WORD)) in _BY_WORD else self._fail()
 
     def skip(self) -> int:
-        """Goes past blanks and comments. Returns where it is then."""
+        """Skip blanks and comments. Return the new position."""
         while True:
             self.place = _SPACE.match(self.text, self.place).end()  # type: ignore[union-attr]
             if self.text.startswith(("//", "#"), self.place):
@@ -141,7 +141,7 @@ class _Reader:
 
 
 def _string(quoted: str) -> str:
-    """The text of a string in either quotes."""
+    """Return the text of a string in single or double quotes."""
     body = _ESCAPE.sub(lambda match: {"\\'": "'", '"': '\\"'}.get(match[0], match[0]), quoted[1:-1])
     value: str = json.loads(f'"{body}"', strict=False)
     return value

@@ -1,4 +1,4 @@
-"""Prompts: what the model is told of a situation, from a template that a user can replace, kept under a length."""
+"""Prompts about a situation, from a template that a user can replace, kept under a length."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.llm.replies import MOST_PRESSES, ReplyForm
 
 CHARACTERS_PER_TOKEN = 3
-"""Low for English, so that a prompt counted this way is shorter in tokens rather than longer."""
+"""Low for English, so that counts are rather too high than too low."""
 
 _LISTS = ("events", "changes", "failures", "history", "milestones")
 _TEXTS = (
@@ -29,7 +29,7 @@ _TEXTS = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A situation to ask about. The lists are lines, oldest first."""
+    """Situation to ask about. The lists are lines, oldest first."""
 
     context: Context
     events: Sequence[str] = ()
@@ -44,7 +44,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent. ``dropped`` names the parts that were left out for its length."""
+    """Prompt as it is sent. ``dropped`` names the parts that were left out for its length."""
 
     system: str
     text: str
@@ -52,7 +52,7 @@ class Prompt:
 
     @property
     def tokens(self) -> int:
-        """About how many, rather too many than too few."""
+        """Estimated number of tokens, rather too many than too few."""
         return estimated_tokens(self.system) + estimated_tokens(self.text)
 
 
@@ -87,7 +87,7 @@ class _TemplateFile(BaseModel):
 
 
 class PromptTemplate:
-    """A prompt's parts. Made by :meth:`load`."""
+    """Parts of a prompt. Made by :meth:`load`."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         file = _TemplateFile.model_validate(content)
@@ -98,14 +98,15 @@ class PromptTemplate:
     def load(
         cls, path: Path | None = None, max_tokens: int | None = None, form: ReplyForm | None = None
     ) -> PromptTemplate:
-        """Reads a template file, or the one that comes with the program.
+        """Read a template file; by default the built-in one.
 
         Args:
-            path: of the file.
-            max_tokens: length that prompts will have at most, for a template that can't keep it to be told at once.
+            path: the file.
+            max_tokens: maximum length of prompts, to refuse a template that is longer at once.
+            form: skills and actions of the prompts.
 
         Raises:
-            ConfigurationError: the file is missing, no TOML, names what there is not, or is too long.
+            ConfigurationError: the file is missing or not TOML, has unknown names, or is too long.
         """
         where: Any = path or resources.files("pkmncli.llm.templates") / "advice.toml"
         template = cls._read(where)
@@ -132,10 +133,10 @@ class PromptTemplate:
             raise ConfigurationError(f"The prompt template {where}: {place}: {first['msg']}") from error
 
     def fill(self, question: Question, max_tokens: int) -> Prompt:
-        """The prompt for a question, of about ``max_tokens`` at most.
+        """Return the prompt for a question, of about ``max_tokens`` at most.
 
-        Whole parts go, and of lists whole lines, in the template's order; what it marks as needed stays even where
-        that is longer.
+        Whole parts are left out, and of lists whole lines, in the template's order; needed parts stay even if that is
+        longer.
         """
         texts = {
             "goal": question.context.current_goal,
@@ -191,7 +192,7 @@ def _form_in_words(form: ReplyForm) -> str:
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has, rather too many than too few."""
+    """Return the estimated number of tokens of a text, rather too many than too few."""
     return -(-len(text.encode()) // CHARACTERS_PER_TOKEN)
 
 

@@ -1,4 +1,4 @@
-"""The thinking that models write into a reply, and the answer beside it."""
+"""Thoughts that models write into a reply, and the answer beside them."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ _MARK = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SIGN = re.compile(r"<\|(?:start|im_start|start_header_id)\|>\s*\w*|<\|[a-z_]{1,30}\|>", re.IGNORECASE)
-"""What is left of a model's own notation."""
+"""Remains of a model's notation."""
 
 
 class Parts(NamedTuple):
-    """A reply's text, taken apart."""
+    """Parts of a reply's text."""
 
     answer: str
     thoughts: str
 
 
 def take_apart(text: str) -> Parts:
-    """Part a reply into its answer and the thinking around it.
+    """Return the answer in a reply and the thoughts around it.
 
-    Thinking is what stands between its marks, before an end mark that nothing began, and after a beginning that nothing
-    ends. Where an answer has marks of its own, all that stands before is thinking.
+    Thoughts are the text between their marks, before an end mark without a beginning, and after a beginning without an
+    end. If the answer has marks, all text before it is thoughts.
     """
     answer: list[str] = []
     thoughts: list[str] = []

@@ -1,4 +1,4 @@
-"""The plugin system: discovery by entry points, a registry of what plugins bring, and their runtime hooks."""
+"""Plugin system: discovery by entry points, a registry, and runtime hooks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _registry: Registry | None = None
 
 
 def get_registry(strict: bool | None = None) -> Registry:
-    """The process's registry, made on first use. What is wrong with plugins is then told on standard error, once.
+    """Return the process's registry, made on first use. Problems of plugins are then reported once, on standard error.
 
     Args:
         strict: whether anything wrong is an error; by default what ``PKMN_STRICT_PLUGINS`` says.
@@ -57,14 +57,14 @@ def get_registry(strict: bool | None = None) -> Registry:
 
 
 def set_registry(registry: Registry | None) -> Registry | None:
-    """Puts another registry in the place of the process's own, for tests. Returns the one that was there."""
+    """Replace the process's registry, for tests. Return the previous one."""
     global _registry
     previous, _registry = _registry, registry
     return previous
 
 
 def report_problems(registry: Registry) -> None:
-    """Tells what is wrong with plugins, one line each, with tracebacks when debugging."""
+    """Report problems of plugins, a line each, with tracebacks when debugging."""
     for problem in registry.problems:
         say(problem)
     if debug_enabled():
@@ -74,11 +74,11 @@ def report_problems(registry: Registry) -> None:
 
 
 def strict_plugins() -> bool:
-    """Whether a problem with any plugin is an error, as in continuous integration."""
+    """Return True if a problem of any plugin is an error, as in continuous integration."""
     return os.environ.get(STRICT_VARIABLE, "0") not in {"", "0"}
 
 
 def _in_worker() -> bool:
-    """Whether this is a child process of a training: its parent has already told what is wrong."""
+    """Return True in a child process of a training, whose parent has already reported the problems."""
     process = sys.modules.get("multiprocessing.process")
     return process is not None and process.parent_process() is not None

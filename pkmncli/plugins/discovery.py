@@ -1,4 +1,4 @@
-"""Finds the plugins that installed distributions announce under the entry-point group ``pkmn``.
+"""Discovery of the plugins that installed distributions announce under the entry-point group ``pkmn``.
 
 Importing ``importlib.metadata`` takes longer than all else that ``pkmn --help`` does for plugins: it brings a parser
 of mail headers. So the files that it would read are read here, wherever they are files in folders. Anything else, a
@@ -23,7 +23,7 @@ _ENTRY_POINT_FILES = {".dist-info": "entry_points.txt", ".egg-info": "entry_poin
 
 
 def find_plugins(disabled: Collection[str] = ()) -> list[Plugin]:
-    """Every announced plugin, none imported yet, in an order that does not depend on the file system.
+    """Return every announced plugin, none imported yet, in an order that does not depend on the file system.
 
     Of a distribution whose metadata are broken, or that is there twice, there is one that has failed.
 
@@ -40,7 +40,7 @@ def find_plugins(disabled: Collection[str] = ()) -> list[Plugin]:
 
 
 def import_plugin(plugin: Plugin) -> Any:
-    """The module (or object) that a plugin's entry point names. Whatever its import raises is passed on."""
+    """Return the module or object that a plugin's entry point names. Exceptions of its import pass through."""
     module_name, _, attributes = plugin.module.partition(":")
     value: Any = importlib.import_module(module_name)
     for attribute in filter(None, attributes.split(".")):
@@ -49,14 +49,14 @@ def import_plugin(plugin: Plugin) -> Any:
 
 
 def _all_in_folders() -> bool:
-    """Whether every installed distribution can be found by looking through folders."""
+    """Return True if every installed distribution can be found in folders."""
     finders = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions")]
     only_the_usual = all(getattr(finder, "__name__", "") == "PathFinder" for finder in finders)
     return only_the_usual and not any(os.path.isfile(place) for place in sys.path)  # noqa: PTH113 - on every start
 
 
 def _read_folders() -> Iterator[list[Plugin]]:
-    """The plugins of each distribution."""
+    """Return the plugins of each distribution."""
     seen: set[str] = set()
     for place in sys.path:
         try:
@@ -86,7 +86,7 @@ def _read_folders() -> Iterator[list[Plugin]]:
 
 
 def _announced(folder: str) -> list[Plugin]:
-    """The plugins that a folder of metadata announces; one that has failed where it can't be told which."""
+    """Return the plugins that a folder of metadata announces; a failed one if it cannot be read."""
     name = os.path.basename(folder)  # noqa: PTH119 - this and the next for every distribution, on every start
     file_name = os.path.join(folder, _ENTRY_POINT_FILES[os.path.splitext(name)[1]])  # noqa: PTH118, PTH122
     try:
@@ -112,7 +112,7 @@ def _announced(folder: str) -> list[Plugin]:
 
 
 def _lines_of_group(text: str) -> list[str]:
-    """The lines of the group's entry points in a text of the format of configparser."""
+    """Return the lines of the group's entry points in a text in configparser's format."""
     group, lines = "", []
     for line in map(str.strip, text.splitlines()):
         if line.startswith("[") and line.endswith("]"):
@@ -123,7 +123,7 @@ def _lines_of_group(text: str) -> list[str]:
 
 
 def _ask_importlib() -> Iterator[list[Plugin]]:
-    """The same from whatever finds distributions; folders are read as above."""
+    """Return the same from all finders of distributions; folders are read as above."""
     from importlib.metadata import distributions  # noqa: PLC0415 - see the top of this file
 
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""pluggy's manager with what we ask of it: clear words for a wrong hook, and hooks called one plugin at a time."""
+"""Manager of hooks: pluggy's, with clear errors, and hooks called one plugin at a time."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from pkmncli.errors import PluginError
 from pkmncli.suggestions import did_you_mean
 
 HOOK_NAMES = tuple(name for name in vars(hookspecs) if name.startswith("pkmn_"))
-"""Every hook that a plugin can implement."""
+"""Names of all hooks."""
 
 _MARK = f"{hookspecs.PROJECT}_impl"
 
 
 class HookManager(pluggy.PluginManager):
-    """Holds hook implementations. A plugin that is not right is refused whole."""
+    """Manager of hook implementations. A plugin with a wrong hook is refused as a whole."""
 
     def __init__(self) -> None:
         super().__init__(hookspecs.PROJECT)
         self.add_hookspecs(hookspecs)
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
-        """As pluggy does, but quickly for modules, whose attributes can be looked at without running anything."""
+        """Return the options of a hook as pluggy does, but faster for modules."""
         if isinstance(plugin, ModuleType):
             value = vars(plugin).get(name)
             return getattr(value, _MARK, None) if isinstance(value, FunctionType) else None
         return super().parse_hookimpl_opts(plugin, name)
 
     def add(self, implementation: Any, name: str) -> list[str]:
-        """Registers a plugin and returns the hooks that it implements.
+        """Register a plugin and return the hooks that it implements.
 
         Raises:
             PluginError: a hook does not exist or has other arguments, or a hook lacks its decorator.
@@ -46,7 +46,7 @@ class HookManager(pluggy.PluginManager):
         return implemented
 
     def call(self, implementation: Any, hook_name: str, **arguments: Any) -> None:
-        """Calls a hook of one plugin only. Whatever it raises is passed on."""
+        """Call a hook of one plugin only. Its exceptions pass through."""
         others = [other for other in self.get_plugins() if other is not implementation]
         self.subset_hook_caller(hook_name, others)(**arguments)
 
@@ -56,7 +56,7 @@ class HookManager(pluggy.PluginManager):
             options = self.parse_hookimpl_opts(implementation, attribute)
             if options is None:
                 if attribute in HOOK_NAMES and callable(getattr(implementation, attribute)):
-                    raise PluginError(f"{attribute} lacks the decorator @pkmncli.hookspecs.hookimpl")
+                    raise PluginError(f"{attribute} lacks the decorator @pkmncli.hookimpl")
                 continue
             hook_name = options.get("specname") or attribute
             if hook_name in HOOK_NAMES:

@@ -1,4 +1,4 @@
-"""One registered name: who brought it, and how its target is found when it is first used."""
+"""Registration of a name by a plugin; its target is imported on first use."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ HOOK_OF_KIND = {
     "trackers": "pkmn_register_trackers",
     "commands": "pkmn_register_commands",
 }
-"""The kinds of things that plugins bring, each with the hook that registers them."""
+"""Kinds of registrations, each with its hook."""
 
 SINGULAR = {kind: "strategy" if kind == "strategies" else kind[:-1].replace("_", " ") for kind in HOOK_OF_KIND}
-"""How messages name one of a kind."""
+"""Singular of each kind, for messages."""
 
 PRESET_KIND = "algorithms"
-"""The kind of what may bring presets."""
+"""Kind that may have presets."""
 
 PRESET_SUFFIX = ".toml"
 
@@ -49,7 +49,7 @@ _FOLDER_TARGET = re.compile(r"\w+(\.\w+)*:[\w.-]+(/[\w.-]+)*")
 
 
 class Plugin:
-    """A plugin as it was found: an entry point of a distribution, or an object registered by hand.
+    """Plugin: an entry point of a distribution, or an object registered by hand.
 
     Args:
         name: the entry point's name.
@@ -71,17 +71,17 @@ class Plugin:
 
     @cached_property
     def distribution(self) -> str:
-        """Name of the distribution that it came with. Read on demand: its metadata take milliseconds to parse."""
+        """Name of its distribution. Read on demand: parsing metadata takes milliseconds."""
         return self._metadata("Name") if self.source else "registered by hand"
 
     @cached_property
     def version(self) -> str:
-        """Version of that distribution, empty for an object registered by hand."""
+        """Version of its distribution; empty for an object registered by hand."""
         return self._metadata("Version") if self.source else ""
 
     @property
     def label(self) -> str:
-        """Distribution and version, as messages name the plugin."""
+        """Distribution and version, for messages."""
         return f"{self.distribution} {self.version}" if self.source else "a plugin registered by hand"
 
     def _metadata(self, key: str) -> str:
@@ -97,7 +97,7 @@ class Plugin:
 
 
 class Registration(NamedTuple):
-    """A name of a kind, with what it stands for."""
+    """Registered name of a kind, with its target."""
 
     kind: str
     name: str
@@ -111,21 +111,21 @@ class Registration(NamedTuple):
 
     @property
     def distribution(self) -> str:
-        """Name of the distribution that brought it."""
+        """Name of its distribution."""
         return self.plugin.distribution
 
     @property
     def version(self) -> str:
-        """Version of that distribution."""
+        """Version of its distribution."""
         return self.plugin.version
 
     @property
     def title(self) -> str:
-        """As messages name it: ``reward 'progress'``."""
+        """Kind and name, for messages: ``reward 'progress'``."""
         return f"{SINGULAR[self.kind]} '{self.name}'"
 
     def load(self) -> Any:
-        """What the name stands for: the target itself, or the folder of a game as a :class:`~pathlib.Path`.
+        """Return the target: the object, or the folder of a game as a :class:`~pathlib.Path`.
 
         Raises:
             PluginError: the target cannot be imported; with the line that installs what it needs, if an extra does.
@@ -135,7 +135,7 @@ class Registration(NamedTuple):
         return self._resolve(self.target) if isinstance(self.target, str) else self.target
 
     def load_config(self) -> type[BaseModel] | None:
-        """The pydantic model of its settings, or None if it has none.
+        """Return the pydantic model of its settings; None if it has none.
 
         Raises:
             PluginError: the model cannot be imported, or is no pydantic model.
@@ -150,7 +150,7 @@ class Registration(NamedTuple):
         return model
 
     def preset_files(self) -> dict[str, Path]:
-        """The files of its presets by name, in alphabetical order; none where it ships none.
+        """Return the files of its presets by name, in alphabetical order.
 
         Raises:
             PluginError: there is no such folder.
@@ -161,7 +161,7 @@ class Registration(NamedTuple):
         return {path.stem: path for path in sorted(folder.glob(f"*{PRESET_SUFFIX}"))}
 
     def offered(self, name: str) -> Any:
-        """What the top of the target's package offers under a name, beside what is registered.
+        """Return the object that the top of the target's package has under a name.
 
         Raises:
             PluginError: the package offers no such name, or it can't be imported.
@@ -242,7 +242,7 @@ def make_registration(
     extra: str = "",
     presets: str | Path = "",
 ) -> Registration:
-    """Checks what a plugin asks to register.
+    """Return a checked registration.
 
     Raises:
         PluginError: the name or a target is malformed, or the plugin was written for a newer api.

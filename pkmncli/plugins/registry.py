@@ -1,4 +1,4 @@
-"""The registry: loads plugins one by one, keeps what they register, and calls their runtime hooks."""
+"""Registry: loads plugins one by one, keeps their registrations, and calls their runtime hooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STRICT_VARIABLE = "PKMN_STRICT_PLUGINS"
 
 
 class Registry:
-    """What plugins brought. A broken plugin leaves nothing behind but a :class:`Plugin` that says what is wrong."""
+    """Registry of plugins. A broken plugin leaves only a :class:`Plugin` with its problem."""
 
     def __init__(self, reserved_commands: Collection[str] = CORE_COMMANDS) -> None:
         self.plugins: list[Plugin] = []
@@ -32,7 +32,7 @@ class Registry:
 
     @classmethod
     def discover(cls, environ: Mapping[str, str] = os.environ) -> Registry:
-        """A registry of every installed plugin, except those that ``PKMN_DISABLE_PLUGINS`` lists."""
+        """Return a registry of every installed plugin, except those that ``PKMN_DISABLE_PLUGINS`` lists."""
         registry = cls()
         disabled = {name.strip() for name in environ.get(DISABLE_VARIABLE, "").split(",")} - {""}
         for plugin in find_plugins(disabled):
@@ -44,16 +44,16 @@ class Registry:
     # What is there
 
     def names(self, kind: str) -> list[str]:
-        """The registered names of a kind, in alphabetical order."""
+        """Return the registered names of a kind, in alphabetical order."""
         return sorted({name for of_kind, name in self._registrations if of_kind == self._known(kind)})
 
     def registrations(self, kind: str | None = None) -> list[Registration]:
-        """Everything registered (of a kind), by kind and name; a contested name appears once for each claimant."""
+        """Return all registrations (of a kind), by kind and name; a contested name appears once for each claimant."""
         keys = sorted(self._registrations, key=lambda key: (list(HOOK_OF_KIND).index(key[0]), key[1]))
         return [entry for key in keys if kind in (None, key[0]) for entry in self._registrations[key]]
 
     def get(self, kind: str, name: str) -> Registration:
-        """What a name of a kind stands for.
+        """Return the registration of a name.
 
         Raises:
             PluginError: nothing, or more than one plugin, has the name.
@@ -67,7 +67,7 @@ class Registry:
 
     @property
     def problems(self) -> list[str]:
-        """One line for each plugin that was left out and for each contested name."""
+        """Lines of problems: one for each plugin that was left out and for each contested name."""
         lines = [
             f"plugin '{plugin.name}' of {plugin.label} was left out: {plugin.problem}"
             for plugin in self.plugins
@@ -76,7 +76,7 @@ class Registry:
         return lines + [contested(found) for found in self._registrations.values() if len(found) > 1]
 
     def settings_section(self, name: str) -> Registration:
-        """The registration whose settings stand under ``[name]``; underscores and hyphens count as the same.
+        """Return the registration whose settings are under ``[name]``; underscores and hyphens are the same.
 
         Raises:
             PluginError: no plugin, or more than one, keeps settings under that name.
@@ -91,17 +91,17 @@ class Registry:
         return found[0]
 
     def settings_sections(self) -> list[str]:
-        """Every name under which a plugin keeps settings."""
+        """Return every name under which a plugin has settings."""
         return sorted(self._sections())
 
     def implementation(self, plugin: Plugin) -> Any:
-        """The module or object of a plugin that is loaded."""
+        """Return the module or object of a loaded plugin."""
         return self._objects[plugin]
 
     # Plugins by hand
 
     def register_plugin(self, plugin: Any, name: str) -> Plugin:
-        """Registers an object with hook implementations, as a test or a script does.
+        """Register an object with hook implementations, as a test or a script does.
 
         Raises:
             PluginError: the plugin is broken; nothing of it stays.
@@ -115,7 +115,7 @@ class Registry:
         return entry
 
     def unregister_plugin(self, name: str) -> None:
-        """Takes back a plugin that :meth:`register_plugin` registered under this name."""
+        """Remove a plugin that :meth:`register_plugin` registered under this name."""
         for entry in [entry for entry in self.plugins if entry.name == name and entry.source is None]:
             self.plugins.remove(entry)
             self._forget(entry)
@@ -123,7 +123,7 @@ class Registry:
     # Runtime hooks
 
     def call_runtime_hook(self, hook_name: str, **arguments: Any) -> None:
-        """Calls a hook of every plugin in turn. One that raises is told once, and left out for the rest of the run."""
+        """Call a hook of every plugin in turn. One that raises is reported, and left out for the rest of the run."""
         if hook_name not in HOOK_NAMES:
             raise PluginError(f"there is no hook {hook_name}")
         if hook_name == "pkmn_run_started":
@@ -158,7 +158,7 @@ class Registry:
             self._register(plugin, module)
 
     def _register(self, plugin: Plugin, implementation: Any) -> None:
-        """Takes in all that a plugin registers, or nothing."""
+        """Add all that a plugin registers, or nothing."""
         found: list[Registration] = []
         try:
             if self._manager.is_registered(implementation):
@@ -225,7 +225,7 @@ class Registry:
 
 
 def contested(found: list[Registration]) -> str:
-    """The line that names everyone who claims one name."""
+    """Return the line that names all plugins that claim a name."""
     claims = " and ".join(f"{entry.plugin.label} (plugin '{entry.plugin.name}')" for entry in found)
     # leaving out what came with pkmncli would take much more away than the one name
     spare = next((entry for entry in reversed(found) if entry.distribution != "pkmncli"), found[-1])

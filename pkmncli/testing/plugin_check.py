@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
-from types import ModuleType
+from dataclasses import replace
+from types import FunctionType, ModuleType
 from typing import Any
 
 from pkmncli import api
 from pkmncli.config.presets import check_presets
+from pkmncli.declared import skills_of
 from pkmncli.errors import PluginError
 from pkmncli.plugins import Registration, Registry
 
@@ -26,16 +29,22 @@ _CONTRACTS: dict[str, type] = {
     "stores": api.Store,
     "trackers": api.Tracker,
     "analyzers": api.Analyzer,
+    "llm_backends": api.LLMBackend,
 }
 
 
-_OPTIONAL = {
+_OPTIONAL: dict[str, tuple[type, ...]] = {
+    "environments": (api.OptionalEnvironment,),
+    "pilots": (api.OptionalPilot,),
+    "rewards": (api.OptionalReward,),
+    "trackers": (api.OptionalTracker,),
+    "stores": (api.ExportingStore, api.CountingStore, api.SourceStore, api.CheckedStore),
     "algorithms": (
-        *("action_values", "remarks", "export_policy", "learn_beside", "close"),
-        *("sample_actions", "observe_shown", "weights", "take_weights"),
+        *(api.OptionalAlgorithm, api.ValuingAlgorithm, api.SamplingAlgorithm, api.ExportingAlgorithm),
+        *(api.ShownAlgorithm, api.StartableAlgorithm, api.RemarkingAlgorithm),
     ),
 }
-"""Optional methods of a target; another attribute of such a name would be called in their place."""
+"""Protocols of the optional methods of a target."""
 
 
 def check_plugin(plugin: Any) -> list[Registration]:
@@ -49,9 +58,9 @@ def check_plugin(plugin: Any) -> list[Registration]:
 
     Raises:
         PluginError: a hook or a registration is wrong, or a target cannot be imported.
-        AssertionError: a target lacks a method of its contract, a setting lacks its default or description, two of
-            them name encoders, a preset does not fit the settings, an encoder does not read as it must, or loading it
-            imports a heavy module.
+        AssertionError: a target lacks a method of its contract, or a method takes other arguments; a setting lacks its
+            default or description; two of them name encoders; a preset does not fit the settings; an encoder does not
+            read as it must; or loading the plugin imports a heavy module.
     """
     registry = Registry()
     registry.register_plugin(plugin, "checked")
@@ -93,11 +102,54 @@ def _check_target(entry: Registration) -> None:
     contract = _CONTRACTS.get(entry.kind)
     if contract is None or not isinstance(target, type):
         return
-    methods = [name for name, value in vars(contract).items() if callable(value) and not name.startswith("_")]
+    methods = _methods_of(contract)
     missing = [name for name in methods if not callable(getattr(target, name, None))]
     assert not missing, f"{entry.title}: {target.__qualname__} has no {', '.join(missing)}"
-    for name in _OPTIONAL.get(entry.kind, ()):
-        assert callable(getattr(target, name, len)), f"{entry.title}: {target.__qualname__}.{name} is not a method"
+    for optional in _OPTIONAL.get(entry.kind, ()):
+        methods |= {name: one for name, one in _methods_of(optional).items() if hasattr(target, name)}
+    for name, method in methods.items():
+        own = f"{entry.title}: {target.__qualname__}.{name}"
+        assert callable(getattr(target, name)), f"{own} is not a method"
+        assert _takes_the_same(inspect.getattr_static(target, name), method), f"{own} must take {_arguments(method)}"
+    if entry.kind == "pilots":
+        from pkmncli.llm.replies import ReplyForm  # noqa: PLC0415 - brings pydantic
+
+        ReplyForm([replace(skill, action="") for skill in skills_of(target)])
+
+
+def _methods_of(contract: type) -> dict[str, Any]:
+    """Return the public methods of a contract, by name, without those of the contract that it extends."""
+    return {
+        name: value
+        for name, value in vars(contract).items()
+        if isinstance(value, FunctionType | classmethod) and not name.startswith("_")
+    }
+
+
+def _takes_the_same(found: Any, contract: Any) -> bool:
+    """Return True if a method can be called as its contract says."""
+    if not isinstance(found, FunctionType | classmethod | staticmethod):
+        return True  # another kind of callable says itself what it takes
+    parameters = list(_signature(contract).parameters.values())[1:]
+    bound = () if isinstance(found, staticmethod) else ("self",)
+    try:
+        _signature(found).bind(
+            *bound,
+            *(one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD),
+            **{one.name: one.name for one in parameters if one.kind is one.KEYWORD_ONLY},
+        )
+    except TypeError:
+        return False
+    return True
+
+
+def _signature(method: Any) -> inspect.Signature:
+    return inspect.signature(getattr(method, "__func__", method))
+
+
+def _arguments(method: Any) -> str:
+    names = list(_signature(method).parameters)[1:]
+    return f"({', '.join(names)})" if names else "no arguments"
 
 
 def _check_settings(entry: Registration) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pkmncli import hookimpl
 from pkmncli.api import StrategyType
 from pkmncli.config import NONE, TrainSettings
 from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.llm.manager import LLMManager
 from pkmncli.plugins import Registry
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MedianOfLook(BasePruner):
-    """Pruner that judges a trial by its value at the latest look, whatever it had reached before.
+    """Pruner that judges a trial by its value at the latest look, not by earlier ones.
 
     Optuna's own median pruner takes the best of all looks, which continues a trial that has become worse since.
 

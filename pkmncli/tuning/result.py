@@ -59,7 +59,7 @@ def preset_text(plan: TuningPlan, best: TrialResult, settings: ResolvedSettings,
     return tomlkit.dumps(document)
 
 
-def told(best: TrialResult, plan: TuningPlan) -> str:
+def best_in_words(best: TrialResult, plan: TuningPlan) -> str:
     """Return the best trial in words: its figure, and that of each seed."""
     seeds = ", ".join(f"seed {seed}: {value:.4g}" for seed, value in zip(plan.seeds, best.figures, strict=False))
     spread = ""
@@ -91,7 +91,7 @@ def table(results: Sequence[TrialResult], plan: TuningPlan) -> str:
     )
 
 
-def importance_told(importances: Mapping[str, float], complete: int, needed: int) -> str:
+def importance_in_words(importances: Mapping[str, float], complete: int, needed: int) -> str:
     """Return the importance of the settings, in one line."""
     if not importances:
         return f"Importance of settings: unknown until {needed} trials are complete, with different figures."

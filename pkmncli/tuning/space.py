@@ -64,11 +64,11 @@ class Choice:
 Space = Mapping[str, Range | Choice]
 
 MOST_COMBINATIONS = 100_000
-"""Of a space that is gone through when a combination comes again; in a larger one another draw is enough."""
+"""Maximum combinations of a space that is searched for an untried one; in a larger one another sample is enough."""
 
 
 def combinations(space: Space) -> list[dict[str, Value]] | None:
-    """Return every combination of a space, or None where there are more than :data:`MOST_COMBINATIONS`."""
+    """Return every combination of a space, or None if there are more than :data:`MOST_COMBINATIONS`."""
     columns: list[Sequence[Value]] = []
     count = 1
     for dimension in space.values():
@@ -90,7 +90,7 @@ def combinations(space: Space) -> list[dict[str, Value]] | None:
 
 
 def key_of(values: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
-    """Return what tells a combination from others, however its numbers were rounded."""
+    """Return the identity of a combination, independent of the rounding of its numbers."""
     return tuple(
         sorted((name, f"{value:.12g}" if isinstance(value, float) else repr(value)) for name, value in values.items())
     )

@@ -83,6 +83,11 @@ class Game:
         self.mask: NDArray[np.int8] = self._masks.mask(self.state)
         """(9,) int8, 1 = allowed now. Shared: do not change it."""
 
+    @property
+    def game(self) -> Game:
+        """The game itself, so that it can be given wherever an environment can."""
+        return self
+
     def begin(self) -> None:
         """Start an episode in the emulator's present state."""
         self.steps = self.frames = 0

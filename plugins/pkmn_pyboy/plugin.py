@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pkmn_pyboy.rewards.built_in import BUILT_IN_REWARDS
+from pkmncli import hookimpl
 from pkmncli.api import Register
-from pkmncli.hookspecs import hookimpl
 
 
 @hookimpl
 def pkmn_register_environments(register: Register) -> None:
-    """Games on an emulated Game Boy Color."""
+    """Register the environments of games on an emulated Game Boy Color."""
     register(
         "pyboy",
         "pkmn_pyboy.environment:PokemonEnvironment",
@@ -26,21 +26,21 @@ def pkmn_register_environments(register: Register) -> None:
 
 @hookimpl
 def pkmn_register_games(register: Register) -> None:
-    """The profiles that come with the environment."""
+    """Register the profiles that come with the environment."""
     register("quillwood", "pkmn_pyboy:games/quillwood", help="the bundled game, free to use")
     register("crystal", "pkmn_pyboy:games/crystal", help="Pokemon Crystal (English); bring your own image")
 
 
 @hookimpl
 def pkmn_register_rewards(register: Register) -> None:
-    """The parts of a reward that come with the environment."""
+    """Register the parts of a reward that come with the environment."""
     for name, reward in BUILT_IN_REWARDS.items():
         register(name, reward.target, config=reward.config, help=reward.help)
 
 
 @hookimpl
 def pkmn_register_pilots(register: Register) -> None:
-    """The player by rules."""
+    """Register the pilot that plays by rules."""
     register(
         "rules",
         "pkmn_pyboy.pilot.pilot:RulesPilot",
@@ -51,7 +51,7 @@ def pkmn_register_pilots(register: Register) -> None:
 
 @hookimpl
 def pkmn_register_commands(register: Register) -> None:
-    """A person plays, or looks at the maps."""
+    """Register the commands to play, and to show the maps."""
     register("play", "pkmn_pyboy.play.command:play", help="Play the game yourself and save states to train from.")
     register(
         "world", "pkmn_pyboy.world_command.command:world", help="Show the game's maps, and the way between two places."

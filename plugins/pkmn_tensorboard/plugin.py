@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pkmncli import hookimpl
 from pkmncli.api import Register
-from pkmncli.hookspecs import hookimpl
 
 
 @hookimpl

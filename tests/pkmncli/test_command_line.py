@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from pkmncli import cli
+from pkmncli import cli, hookimpl
 from pkmncli.config import TrainSettings
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.option import Heading, option_of
 from pkmncli.core_commands import CORE_COMMANDS
 from pkmncli.errors import ConfigurationError, RomError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import Registry
 from pkmncli.testing.plugin_check import HEAVY_MODULES
 from pkmncli.version import __version__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
 import re
@@ -18,6 +19,7 @@ from pkmncli.plugins import get_registry
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+CONTRACTS = frozenset({"Environment", "Pilot", "Reward", "Algorithm", "Tracker", "LLMBackend", "Store"})
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,35 @@ def test_every_argument_of_register_is_described() -> None:
     guide = (DOCS / "plugins.md").read_text(encoding="utf-8")
     parameters = list(inspect.signature(api.Register.__call__).parameters)[1:]
     assert [name for name in parameters if f"| `{name}` | " not in guide] == []
+
+
+def test_every_optional_member_is_described() -> None:
+    guide = (DOCS / "plugins.md").read_text(encoding="utf-8")
+    for name in api.__all__:
+        protocol = getattr(api, name)
+        if name.startswith("Optional") or any(one.__name__ in CONTRACTS for one in getattr(protocol, "__bases__", ())):
+            rows = "".join(re.findall(rf"^\| `pkmncli\.api\.{name}` \| (.*?) \|", guide, re.MULTILINE))
+            members = [*protocol.__annotations__, *(one for one in vars(protocol) if not one.startswith("_"))]
+            assert [one for one in members if not re.search(rf"`{one}\W", rows)] == [], name
+
+
+def test_the_list_of_stable_modules_is_what_plugins_import() -> None:
+    guide = (DOCS / "plugins.md").read_text(encoding="utf-8")
+    section = guide.partition("## What is stable")[2].partition("\n## ")[0]
+    listed = set(re.findall(r"^\| `(pkmncli[\w.]*)` \|", section, re.MULTILINE))
+    learners = section.partition("| `pkmncli.learners` |")[2].partition("\n")[0]
+    assert {path.stem for path in (ROOT / "pkmncli" / "learners").glob("[!_]*.py")} == set(
+        re.findall(r"`(\w+)`", learners)
+    )
+    imported = {
+        node.module.replace("pkmncli.learners.", "pkmncli.learners/").split("/")[0]
+        for folder in ("plugins", "examples")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "pkmncli"
+    }
+    assert imported <= listed
+    assert listed - imported <= {"pkmncli.hookspecs"}, "listed for readers"
 
 
 def test_every_setting_is_described() -> None:

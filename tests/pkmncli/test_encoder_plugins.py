@@ -150,8 +150,8 @@ def test_an_agent_in_a_loop_of_ones_own_takes_it_too() -> None:
 
 
 def test_a_learner_that_knows_nothing_of_encoders_is_given_none(register_plugin: Any, plugin_registry: Any) -> None:
+    from pkmncli import hookimpl  # noqa: PLC0415
     from pkmncli.config import resolve_settings  # noqa: PLC0415
-    from pkmncli.hookspecs import hookimpl  # noqa: PLC0415
 
     class Plain:
         def __init__(self, *positional: Any) -> None:

@@ -100,7 +100,7 @@ def test_a_table_for_people(pkmn: Pkmn, run: Run) -> None:
     assert result.code == 0, result.err
     assert result.out.startswith(
         "Evaluating it, step-000000080: the learner alone.\n"
-        "It decides every step, and always presses what it thinks best.\n"
+        "It decides every step, and always takes its best action.\n"
         "2 episodes from held-out starts (seed 0), each to thorn_badge or at most 25 steps.\n"
     )
     assert (

@@ -15,10 +15,10 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
+from pkmncli import hookimpl
 from pkmncli.api import NAMES_ENCODER, Algorithm
 from pkmncli.config import resolve_settings
 from pkmncli.errors import ConfigurationError, PluginError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.hybrid.build import encoder_argument
 from pkmncli.learners.observations import ObservationLayout
 from pkmncli.plugins import Plugin, Registry
@@ -61,6 +61,15 @@ def plugin_with(**registration: Any) -> Any:
             register("coins", **{**defaults, **registration})
 
     return Inline()
+
+
+class TakesLess(GoodReward):
+    def score(self, previous: Any, state: Any) -> dict[str, float]:  # type: ignore[override]
+        return {}
+
+
+class BindsNothing(GoodReward):
+    def bind(self) -> None: ...
 
 
 def test_a_good_plugin_passes() -> None:
@@ -111,6 +120,8 @@ def test_a_learner_that_would_take_two_encoders_is_told_in_a_line() -> None:
     [
         ({"help": ""}, "reward 'coins' has no help line"),
         ({"target": dict}, "dict has no reset, score, save_state, load_state"),
+        ({"target": TakesLess}, r"TakesLess.score must take \(previous, action, state\)"),
+        ({"target": BindsNothing}, r"BindsNothing.bind must take \(environment\)"),
         ({"config": lenient()}, "Lenient must forbid unknown keys"),
         ({"config": without_default()}, "setting weight has no default"),
         ({"config": undescribed()}, "setting weight has no description"),
@@ -235,7 +246,7 @@ def test_a_plugin_must_do_something() -> None:
 
 
 def test_a_heavy_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = "import numpy\nfrom pkmncli.hookspecs import hookimpl\n@hookimpl\ndef pkmn_run_started(run): pass\n"
+    source = "import numpy\nfrom pkmncli import hookimpl\n@hookimpl\ndef pkmn_run_started(run): pass\n"
     (tmp_path / "heavy_plugin.py").write_text(source)
     monkeypatch.syspath_prepend(str(tmp_path))
     import heavy_plugin  # type: ignore[import-not-found]  # noqa: PLC0415 - written just now

@@ -14,7 +14,7 @@ import pytest
 from pkmncli.plugins.discovery import ENTRY_POINT_GROUP, find_plugins
 
 GOOD = """
-from pkmncli.hookspecs import hookimpl
+from pkmncli import hookimpl
 
 @hookimpl
 def pkmn_register_rewards(register):

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from pkmncli import hookspecs
+from pkmncli import hookimpl, hookspecs
 from pkmncli.api import open_analyzer
 from pkmncli.errors import PluginError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import HOOK_OF_KIND, Registry, get_registry
 
 

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from pkmncli import cli
-from pkmncli.hookspecs import hookimpl
+from pkmncli import cli, hookimpl
 from pkmncli.plugins import Registry
 
 

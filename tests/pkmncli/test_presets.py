@@ -12,11 +12,11 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
+from pkmncli import hookimpl
 from pkmncli.config import DEFAULT_STEPS, ResolvedSettings, resolve_settings
 from pkmncli.config.presets import check_presets, presets_of
 from pkmncli.config.run_file import CONFIG_FILE
 from pkmncli.errors import PluginError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.testing import check_plugin
 

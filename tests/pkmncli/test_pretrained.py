@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from pkmncli import hookimpl
 from pkmncli.config import ResolvedSettings
-from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import environment_spec

@@ -14,8 +14,8 @@ import pytest
 from fault_server import MODEL, Behaviour, FaultServer, loading, never
 from faults import GOOD, KEY
 
+from pkmncli import hookimpl
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
-from pkmncli.hookspecs import hookimpl
 
 Pkmn = Callable[..., Any]
 

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
+from pkmncli import hookimpl
 from pkmncli.config import ResolvedSettings, TrainSettings, resolve_settings
 from pkmncli.errors import ConfigurationError, PluginError, RunError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import Registry
 
 DOCUMENTED_JSON = """{

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-OUTCOME_GOAL = "goal"
-OUTCOME_TIME_LIMIT = "time-limit"
+OUTCOME_GOAL: Final = "goal"
+OUTCOME_TIME_LIMIT: Final = "time-limit"
 
 MEMORY_HASH_DTYPE = np.dtype([("step", "<u4"), ("hash", "<u8")])
 """One element of an episode's ``memory_hashes``."""

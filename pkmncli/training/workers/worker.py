@@ -238,7 +238,7 @@ class Worker:
 
     def time_steps(self, count: int) -> float:
         """Seconds that one step takes here and now. Leaves the environment as it was."""
-        idle = action_names_of(self.environment).idle_action
+        idle = action_names_of(self.environment, int(self.environment.action_space.n)).idle_action
         state = self.environment.save_state()
         began = time.perf_counter()
         for _ in range(count):

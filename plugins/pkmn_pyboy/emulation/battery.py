@@ -1,4 +1,4 @@
-"""A cartridge's battery save as a file: read and checked before a game is begun in it."""
+"""Battery save of a cartridge as a file: read and checked before a game starts from it."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _MOST_BYTES = max(BATTERY_BYTES) + max(CLOCK_BYTES)
 
 @dataclass(frozen=True, slots=True)
 class BatterySave:
-    """What a cartridge's battery has kept. ``digest`` tells one from another; an emulator's clock is no part of it."""
+    """Battery save of a cartridge. ``digest`` identifies it; an emulator's clock is not part of the digest."""
 
     path: Path
     ram: bytes = field(repr=False)
     digest: str
     rest: bytes = field(default=b"", repr=False)
-    """What stands after the RAM: an emulator's clock, or what fills a file up to the size of a larger cartridge's."""
+    """Bytes after the RAM: an emulator's clock, or padding up to the size of a larger cartridge's."""
 
     @property
     def blank(self) -> bool:
-        """Whether nothing was ever kept in it."""
+        """True if nothing was ever saved in it."""
         return len(set(self.ram)) == 1 and self.ram[0] in (0x00, 0xFF)
 
 
 def read_battery_save(path: Path, rom: RomImage) -> BatterySave:
-    """Reads the file of a battery save.
+    """Read the file of a battery save.
 
     Args:
-        path: as emulators and cartridge readers write it, with the bytes of an emulator's clock or without, or filled
-            up with bytes of one value to the size that a larger cartridge has.
-        rom: the cartridge that it is of.
+        path: file as emulators and cartridge readers write it, with or without the bytes of an emulator's clock, or
+            padded with bytes of one value to the size of a larger cartridge.
+        rom: the cartridge.
 
     Raises:
         EnvironmentSetupError: the cartridge has no battery, or the file is missing, unreadable or of another size.
@@ -60,7 +60,7 @@ def read_battery_save(path: Path, rom: RomImage) -> BatterySave:
 
 
 def _fits(data: bytes, ram_bytes: int) -> bool:
-    """Whether a file is as long as a battery save of this RAM, or filled up to the size of a larger one."""
+    """Return True if a file has the size of a battery save of this RAM, or is padded to the size of a larger one."""
     if len(data) - ram_bytes in CLOCK_BYTES:
         return True
     for larger in BATTERY_BYTES:
@@ -93,7 +93,7 @@ def _what_else(data: bytes, header: RomHeader) -> str:
 
 
 def check_battery(path: Path, rom: RomImage) -> None:
-    """Raises EnvironmentSetupError where the cartridge has no battery that a file could stand for."""
+    """Raise EnvironmentSetupError if the cartridge has no battery."""
     if not rom.header.has_battery:
         raise EnvironmentSetupError(
             f"{rom.header.title or rom.path} keeps nothing in its cartridge, so no battery save can be of it: "

@@ -1,4 +1,6 @@
-"""The one place that touches PyBoy: a Game Boy Color without files, threads or sound, pressed in whole actions.
+"""Emulator of a Game Boy Color, on PyBoy: without files, threads or sound, pressed in whole actions.
+
+No other module uses PyBoy.
 
 A process in which an emulator runs should run no other Python thread: one busy thread makes a step a hundred times
 slower, because the emulator hands over the interpreter at every frame.
@@ -97,7 +99,7 @@ class Emulator:
         self._closed = False
 
     def press(self, button: str | None, hold_frames: int, action_frames: int, render: bool = True) -> None:
-        """One action: a button held for a while, then released until the action's frames are over.
+        """Carry out an action: hold a button, then release it until the action's frames are over.
 
         Args:
             button: "a", "b", "start", "select", "up", "down", "left", "right"; None to wait.
@@ -113,7 +115,7 @@ class Emulator:
             self.run(action_frames, render)
 
     def run(self, frames: int, render: bool = False) -> None:
-        """Lets frames go by without a press. In a window each one is shown."""
+        """Run frames without a press. A window shows each of them."""
         if self.headless:
             if frames:
                 self._tick(frames, render, False)
@@ -132,19 +134,19 @@ class Emulator:
         return picture
 
     def hold(self, button: str) -> None:
-        """Holds a button down from the next frame on, until :meth:`release`."""
+        """Hold a button down from the next frame on, until :meth:`release`."""
         self.pyboy.button_press(button)
 
     def release(self, button: str) -> None:
-        """Lets a button go at the next frame."""
+        """Release a button at the next frame."""
         self.pyboy.button_release(button)
 
     def show_frame(self) -> bool:
-        """One frame in a window with a keyboard, at the window's pace. Whether the window is still open."""
+        """Run one frame in a window with a keyboard, at the window's pace. Return True while the window is open."""
         return bool(self._tick(1, True, False))
 
     def read(self, bank: int, address: int, size: int) -> bytes:
-        """``size`` bytes from ``address``; banks of work RAM count only in colour mode."""
+        """Return ``size`` bytes from ``address``; banks of work RAM count only in colour mode."""
         memory = self.memory
         stop = address + size
         if bank < 0 or not self.colour:
@@ -156,9 +158,9 @@ class Emulator:
         return bytes(memory[bank, address:stop])
 
     def bind(self, spans: Sequence[tuple[int, int, int]]) -> Callable[[], bytes]:
-        """A function that reads the same (bank, address, size) spans over and over and gives their bytes in one piece.
+        """Return a function that reads the same (bank, address, size) spans repeatedly and returns their bytes joined.
 
-        It asks for each byte by itself: looked up all at once, that takes half of what slices take.
+        It reads each byte separately: looked up all at once, that takes half the time of slices.
         """
         keys: list[Any] = [
             place if bank < 0 or not self.colour else (bank, place)
@@ -184,13 +186,13 @@ class Emulator:
         return b"".join(parts)
 
     def save_state(self) -> bytes:
-        """The whole machine, about 211 KB. Equal states may differ in bytes: a clock's host time is among them."""
+        """Return the state of the machine, about 211 KB. Equal states may differ in bytes, by a clock's host time."""
         buffer = io.BytesIO()
         self.pyboy.save_state(buffer)
         return buffer.getvalue()
 
     def load_state(self, state: bytes, *, trusted: bool = False) -> None:
-        """Puts the whole machine into a saved state, or leaves it as it was.
+        """Load a saved state, or leave the machine unchanged.
 
         Args:
             state: what :meth:`save_state` gave.
@@ -241,13 +243,13 @@ class Emulator:
             raise EmulatorError("The save state is longer than one of this game: it is of another one, or damaged")
 
     def cartridge_ram(self) -> bytes:
-        """The cartridge's own RAM as it is now, empty for one without."""
+        """Return the cartridge's RAM now; empty without RAM."""
         banks = -(-self.rom.header.ram_bytes // _CARTRIDGE_BANK)
         places = range(_CARTRIDGE_RAM, _CARTRIDGE_RAM + _CARTRIDGE_BANK)
         return bytes(self.memory[bank, place] for bank in range(banks) for place in places)
 
     def close_with_cartridge(self) -> bytes:
-        """Ends the emulator. Returns what the cartridge's battery keeps, empty for one without."""
+        """Stop the emulator. Return the RAM that the cartridge's battery keeps; empty without a battery."""
         kept, clock = io.BytesIO(), io.BytesIO()
         if not self._closed:
             self._closed = True
@@ -255,21 +257,21 @@ class Emulator:
         return kept.getvalue()
 
     def close(self) -> None:
-        """Stops the emulator. Nothing is written."""
+        """Stop the emulator. Nothing is written."""
         if not self._closed:
             self._closed = True
             self.pyboy.stop(save=False)
 
 
 def _window_can_be_seen() -> bool:
-    """Whether SDL found a display. Without one it takes a driver that shows nothing, which only a user may ask for."""
+    """Return True if SDL found a display. Without one it takes a driver that shows nothing, only for users who ask."""
     import sdl2  # type: ignore[import-untyped]  # noqa: PLC0415 - only a window needs it
 
     return "SDL_VIDEODRIVER" in os.environ or sdl2.SDL_GetCurrentVideoDriver() not in (b"offscreen", b"dummy")
 
 
 def _window_closed() -> bool:
-    """Keeps the window alive, since PyBoy asks for no events without input, and tells whether it was closed."""
+    """Keep the window alive, since PyBoy reads no events without input. Return True if it was closed."""
     import sdl2  # noqa: PLC0415
 
     sdl2.SDL_PumpEvents()

@@ -1,4 +1,4 @@
-"""Files of other programs, told by how they begin: archives, patches for images, and other emulators' saved states."""
+"""Files of other programs, by their first bytes: archives, patches for images, saved states of emulators."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def emulator_of(data: bytes) -> str | None:
 
 
 def _is_gambatte(data: bytes) -> bool:
-    """A byte 0, the version, a picture after its length in three bytes, and then values behind their names."""
+    """Return True for a byte 0, the version, a picture after its length in three bytes, then named values."""
     if len(data) < 16 or data[0] != 0 or data[1] > 8:
         return False
     begins = 5 + int.from_bytes(data[2:5], "big")

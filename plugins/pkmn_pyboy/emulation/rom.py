@@ -1,4 +1,4 @@
-"""Cartridge images: reading one from disk, what its header says, and clear words about what is wrong with it."""
+"""Cartridge images: read from disk, with the header and clear errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BY_SCREEN = "--env gameboy plays any Game Boy image by its screen alone"
 
 @dataclass(frozen=True, slots=True)
 class RomHeader:
-    """What the header of a cartridge image says about it. ``declared_bytes`` is None for a size that there is not."""
+    """Header of a cartridge image. ``declared_bytes`` is None for an invalid size."""
 
     title: str
     code: str
@@ -34,22 +34,22 @@ class RomHeader:
     checksum: int
     checksum_expected: int
     ram_bytes: int = 0
-    """Of the cartridge's own RAM."""
+    """Size of the cartridge's RAM."""
 
     @property
     def has_battery(self) -> bool:
-        """Whether a battery keeps the cartridge's own RAM."""
+        """True if a battery keeps the cartridge's RAM."""
         return self.cartridge_type in _BATTERY_TYPES and self.ram_bytes > 0
 
     @property
     def has_clock(self) -> bool:
-        """Whether the cartridge has a real-time clock."""
+        """True if the cartridge has a real-time clock."""
         return self.cartridge_type in _CLOCK_TYPES
 
 
 @dataclass(frozen=True, slots=True)
 class RomImage:
-    """A cartridge image in memory. ``sha1`` identifies it."""
+    """Cartridge image in memory. ``sha1`` identifies it."""
 
     path: Path
     data: bytes = field(repr=False)
@@ -59,7 +59,7 @@ class RomImage:
 
 @dataclass(frozen=True, slots=True)
 class RomIdentity:
-    """An image that a profile describes."""
+    """Image that a profile describes."""
 
     name: str
     sha1: str
@@ -68,7 +68,7 @@ class RomIdentity:
     version: int | None = None
 
     def looks_like(self, header: RomHeader) -> bool:
-        """Whether a header says the same as this image's."""
+        """Return True if a header agrees with this image's."""
         return (
             bool(self.title)
             and header.title == self.title
@@ -79,7 +79,7 @@ class RomIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Lookalike:
-    """An image that a profile does not fit although it looks as if it did."""
+    """Image that a profile does not fit although its header looks similar."""
 
     name: str
     title: str = ""
@@ -87,7 +87,7 @@ class Lookalike:
     version: int | None = None
 
     def matches(self, header: RomHeader) -> bool:
-        """Whether all that is given here agrees with the header."""
+        """Return True if all given values agree with the header."""
         return (
             (not self.title or header.title.startswith(self.title))
             and (not self.code or header.code == self.code)
@@ -96,7 +96,7 @@ class Lookalike:
 
 
 def parse_header(data: bytes) -> RomHeader:
-    """Reads the header of an image of at least 0x150 bytes."""
+    """Read the header of an image of at least 0x150 bytes."""
     expected = 0
     for byte in data[0x134:0x14D]:
         expected = (expected - byte - 1) & 0xFF
@@ -116,7 +116,7 @@ def parse_header(data: bytes) -> RomHeader:
 
 
 def load_rom(path: Path) -> RomImage:
-    """Reads a cartridge image and checks that it is one.
+    """Read and check a cartridge image.
 
     Raises:
         RomError: the file is missing, no file, empty, an archive, for another console, cut off or damaged.
@@ -178,7 +178,7 @@ def _check_kind(path: Path, data: bytes, size: int) -> None:
 def check_identity(
     rom: RomImage, game: str, known: tuple[RomIdentity, ...], lookalikes: tuple[Lookalike, ...], *, force: bool
 ) -> RomIdentity | None:
-    """Finds which known image this is.
+    """Find the known image that this is.
 
     Args:
         rom: the image.

@@ -1,4 +1,4 @@
-"""The form of saved states: a short mark, a header in JSON that says what it fits, and the emulator's own bytes.
+"""Format of saved states: a short mark, a JSON header that says what the state fits, and the emulator's bytes.
 
 Nothing is pickled, so a state from elsewhere can do no harm, and everything is checked before it is used.
 """
@@ -23,14 +23,14 @@ _HEADER_MOST = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """A saved state, taken apart. ``session`` is what the environment remembers beside the emulator."""
+    """Parts of a saved state. ``session`` is the environment's state besides the emulator's."""
 
     emulator: bytes
     session: dict[str, Any]
 
 
 def write_saved_state(emulator: bytes, session: dict[str, Any], *, game: str, rom_sha1: str) -> bytes:
-    """Puts a state into its saved form."""
+    """Return a state in its saved form."""
     header = {
         "format": FORMAT,
         "game": game,
@@ -46,10 +46,10 @@ def write_saved_state(emulator: bytes, session: dict[str, Any], *, game: str, ro
 
 
 def read_saved_state(data: bytes, *, game: str, rom_sha1: str) -> SavedState:
-    """Takes a saved state apart.
+    """Return the parts of a saved state.
 
     Raises:
-        EmulatorError: it is no saved state, cut off, damaged, of another version or of another game.
+        EmulatorError: it is no saved state, or it is cut off, damaged, of another version or of another game.
     """
     start = len(MAGIC) + _HEADER_LENGTH.size
     if data[: len(MAGIC)] != MAGIC:

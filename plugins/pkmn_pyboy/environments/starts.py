@@ -1,5 +1,7 @@
-"""Where episodes begin: from power-on to control by the profile's recipe, in a new game or in one that a cartridge
-holds; kept for the next time, varied by seed."""
+"""Start states of episodes: from power-on to control by the profile's recipe, in a new or a saved game.
+
+Start states are cached, and varied by the seed of the episode.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,12 @@ from pkmn_pyboy.state.reader import StateReader
 from pkmncli.errors import EmulatorError, EnvironmentSetupError
 
 POWER_ON_FRAMES = 60
-"""Without a recipe an episode begins this long after power-on."""
+"""Frames from power-on to the start of an episode without a recipe."""
 
 TURN_HOLD_FRAMES = 4
 STEP_HOLD_FRAMES = 10
 PRESS_FRAMES = 24
-"""A press, held for one of these two, with what the game makes of it."""
+"""Frames that a press is held, to turn or to step, and frames of the whole action."""
 
 _NEIGHBOURS = {
     Facing.DOWN: "wTileDown",
@@ -42,17 +44,17 @@ _kept: dict[str, bytes] = {}
 
 
 def base_start(emulator: Emulator, profile: GameProfile) -> bytes:
-    """The emulator's state where the profile's recipe ends.
+    """Return the emulator's state at the end of the profile's recipe.
 
-    It is played once for each image, recipe and version of PyBoy, then taken from memory or from the user's cache
-    folder. A cache that can't be read or written is done without.
+    The recipe is played once for each image, recipe and version of PyBoy; then the state comes from memory or from the
+    user's cache folder. A cache that can't be read or written is ignored.
 
     Raises:
-        EnvironmentSetupError: the recipe does not get where it should.
+        EnvironmentSetupError: the recipe does not lead to control.
     """
 
     def play() -> bytes:
-        # This emulator may be anywhere, as where a run goes on or is evaluated; the recipe begins at power-on.
+        # This emulator may be in any state, as in a resumed run; the recipe begins at power-on.
         with contextlib.closing(Emulator(emulator.rom)) as fresh:
             play_recipe(fresh, profile)
             return fresh.save_state()
@@ -61,10 +63,10 @@ def base_start(emulator: Emulator, profile: GameProfile) -> bytes:
 
 
 def continued_start(emulator: Emulator, profile: GameProfile, save: BatterySave) -> bytes:
-    """The emulator's state with control in a saved game, kept like :func:`base_start`'s, for each save.
+    """Return the emulator's state with control in a saved game, cached as in :func:`base_start`, for each save.
 
     Raises:
-        EnvironmentSetupError: there is no saved game of this one in the save, or it was not continued.
+        EnvironmentSetupError: the save holds no saved game of this profile, or it was not continued.
     """
 
     def play() -> bytes:
@@ -77,7 +79,7 @@ def continued_start(emulator: Emulator, profile: GameProfile, save: BatterySave)
 
 
 def _kept_state(key: str, emulator: Emulator, profile: GameProfile, play: Callable[[], bytes]) -> bytes:
-    """The state of a key; it is played where it is not kept."""
+    """Return the state of a key, which is played if it is not cached."""
     state = _kept.get(key)
     if state is None:
         path = _cache_path(key)
@@ -90,7 +92,7 @@ def _kept_state(key: str, emulator: Emulator, profile: GameProfile, play: Callab
 
 
 def play_recipe(emulator: Emulator, profile: GameProfile) -> int:
-    """Plays the recipe on an emulator that was just switched on. Returns the frames it took.
+    """Play the recipe on an emulator that was just switched on. Return the number of frames.
 
     Raises:
         EnvironmentSetupError: a step that should lead to control did not.
@@ -108,7 +110,7 @@ def play_recipe(emulator: Emulator, profile: GameProfile) -> int:
 
 
 def find_saved_game(recipe: ContinueRecipe, ram: bytes) -> bytes | None:
-    """What tells the saved game in a cartridge's RAM from another player's; None where there is none."""
+    """Return the bytes that identify the player of the saved game in a cartridge's RAM; None if there is none."""
     for copy in recipe.copies:
         if all(ram[place : place + 1] == bytes([value]) for place, value in copy.marks):
             return ram[copy.same : copy.same + recipe.same.size]
@@ -116,10 +118,10 @@ def find_saved_game(recipe: ContinueRecipe, ram: bytes) -> bytes | None:
 
 
 def check_saved_game(profile: GameProfile, save: BatterySave) -> tuple[ContinueRecipe, bytes]:
-    """How a save's game is continued, and what tells it from another player's.
+    """Return the recipe that continues a saved game, and the bytes that identify its player.
 
     Raises:
-        EnvironmentSetupError: there is no saved game in it, or the profile does not say how one is continued.
+        EnvironmentSetupError: there is no saved game in it, or the profile has no recipe to continue one.
     """
     recipe = profile.continuing
     if recipe is None:
@@ -205,21 +207,21 @@ def vary_start(
     read: Callable[[], GameState],
     is_floor: Callable[[Facing], bool] = lambda direction: False,
 ) -> int:
-    """Makes a seed's start its own: some idle frames, then some presses of directions where the player has control.
+    """Vary a start by random idle frames, then random presses of directions while the player has control.
 
-    A press towards plain floor is a step; any other is too short for one and only turns. So nothing is entered, left,
-    spoken to or met.
+    A press towards plain floor is a step; any other is too short for a step and only turns. So the player enters,
+    leaves and meets nothing.
 
     Args:
-        emulator: stands at the start.
-        random: draws what is done.
-        noops: least and most idle frames.
-        most_presses: most presses.
-        read: gives the state now.
-        is_floor: whether the next tile in a direction is plain floor; without it there are turns only.
+        emulator: in the state of the start.
+        random: source of the random numbers.
+        noops: minimum and maximum idle frames.
+        most_presses: maximum presses.
+        read: returns the state now.
+        is_floor: returns True if the next tile in a direction is plain floor; by default there are only turns.
 
     Returns:
-        Frames that it took.
+        Number of frames.
     """
     frames = int(random.integers(noops[0], noops[1] + 1))
     emulator.run(frames)
@@ -237,7 +239,7 @@ def vary_start(
 
 
 def floor_ahead(emulator: Emulator, profile: GameProfile, direction: Facing) -> bool:
-    """Whether the game says that the next tile in a direction is plain floor, where nothing happens."""
+    """Return True if the next tile in a direction is plain floor, according to the game's memory."""
     field = _NEIGHBOURS[direction]
     return field in profile.memory and profile.memory.read(emulator, field) == _FLOOR
 

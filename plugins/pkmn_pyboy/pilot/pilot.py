@@ -41,7 +41,7 @@ class RulesPilot:
     """Pilot that plays by rules common to all games of this kind and by the milestones of the game's profile.
 
     Args:
-        environment: it has the running game, which is only read: no button is pressed.
+        environment: the environment, or its game; only read, no button is pressed.
         settings: the pilot's settings; the defaults if None.
     """
 

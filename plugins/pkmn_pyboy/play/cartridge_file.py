@@ -1,4 +1,4 @@
-"""What the game itself saves while a person plays it: a battery save that is checked first and written last."""
+"""Battery save of a game that a person plays: checked at the start, written at the end."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pkmn_pyboy.profile.model import GameProfile
 
 
 class CartridgeFile:
-    """The RAM that a battery keeps in the cartridge, as a file.
+    """File of the RAM that a cartridge's battery keeps.
 
-    A file that is there is written only over what it was: a battery save of this game, or a blank one.
+    An existing file is overwritten only if it is a battery save of this game, or blank.
 
     Args:
         path: the file, which need not exist yet.
@@ -41,17 +41,17 @@ class CartridgeFile:
 
     @property
     def ram(self) -> bytes | None:
-        """What was kept; None before there is anything."""
+        """Saved RAM; None if there is no file yet."""
         return None if self._save is None else self._save.ram
 
     def begin(self, emulator: Emulator) -> None:
-        """Takes note of the cartridge's RAM before anything is played."""
+        """Remember the cartridge's RAM at the start."""
         self._before = emulator.cartridge_ram()
 
     def end(self, emulator: Emulator) -> None:
-        """Ends the emulator, and keeps what is in the cartridge where the game has saved.
+        """Stop the emulator, and write the cartridge's RAM if the game was saved.
 
-        Games use the cartridge's RAM for more than saving, so that it has changed is not enough.
+        A change of the RAM alone is not enough: games use it for more than saving.
 
         Raises:
             EmulatorError: the file can't be written.

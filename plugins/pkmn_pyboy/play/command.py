@@ -161,7 +161,7 @@ def _emulator_at_beginning(
 
 
 def _open_window(emulator: Emulator, battery: CartridgeFile | None) -> Emulator | None:
-    """A window with the game as it stands, or None where there is no display."""
+    """Return a window with the game in its present state; None without a display."""
     if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in _DISPLAY_VARIABLES):
         return None
     try:

@@ -13,7 +13,7 @@ from pkmn_pyboy.emulation.emulator import Emulator
 
 
 class Key(StrEnum):
-    """What a key asks for: a button, in PyBoy's words, or something of the player's own."""
+    """Meaning of a key: a button by PyBoy's name, or a command of the player."""
 
     A = "a"
     B = "b"
@@ -26,13 +26,13 @@ class Key(StrEnum):
     SAVE = "save"
     QUIT = "quit"
     ANSWER = "answer"
-    """Not a key: the terminal says that it has shown what was sent before it was asked."""
+    """No key: the terminal's answer that it has shown what was sent."""
 
 
 DIRECTIONS = (Key.UP, Key.DOWN, Key.LEFT, Key.RIGHT)
 
 TAP_FRAMES = 5
-"""How long A, B, start and select are held: longer than the pause between repeats, shorter than between quick taps."""
+"""Frames that A, B, start and select are held: more than between repeats of a key, fewer than between quick taps."""
 
 _LETTERS = {
     **dict.fromkeys("za", Key.A),
@@ -49,13 +49,13 @@ _BEGUN = re.compile(r"\x1b([\[O][0-9;?]*)?\Z")
 
 
 class KeyDecoder:
-    """Takes bytes of a terminal apart, wherever they were cut. What means nothing here is passed over."""
+    """Decoder of a terminal's bytes, which may be cut anywhere. Unknown sequences are skipped."""
 
     def __init__(self) -> None:
         self._rest = ""
 
     def feed(self, data: bytes) -> list[Key]:
-        """The keys that these bytes complete, in order."""
+        """Return the keys that these bytes complete, in order."""
         text, keys, at = self._rest + data.decode("latin-1"), [], 0
         while at < len(text):
             found = _SEQUENCE.match(text, at)

@@ -96,7 +96,7 @@ class RawTerminal:
         return size if size.columns and size.lines else os.terminal_size((80, 24))
 
     def ready(self) -> bool:
-        """Whether the terminal has taken what it was sent, and can be sent another page."""
+        """Return True if the terminal has taken what was sent, so that another page can be sent."""
         if self._waiting:
             return False
         if self._unanswered < MOST_UNANSWERED or not self._answers:
@@ -104,7 +104,7 @@ class RawTerminal:
         return time.monotonic() - self._asked_s > ANSWER_TIMEOUT_S
 
     def show(self, lines: Sequence[str], size: os.terminal_size) -> None:
-        """Shows a page made for a size. Only lines that differ from the page before are sent."""
+        """Show a page made for a size. Only lines that differ from the previous page are sent."""
         text = []
         if size != self._size:
             self._size, self._lines = size, []
@@ -121,7 +121,7 @@ class RawTerminal:
             self._asked_s = time.monotonic()
 
     def keys(self, timeout_s: float) -> list[Key]:
-        """Waits for keys, no longer than this, and sends on meanwhile. A terminal that went away quits."""
+        """Wait for keys, at most this long, and continue to send. If the terminal is gone, return QUIT."""
         writing = [self._own] if self._waiting else []
         readable, writable, _ = select.select([self._keyboard], writing, [], timeout_s)
         if writable:
@@ -151,7 +151,7 @@ class RawTerminal:
             self._waiting = b""  # the terminal went away, as reading its keys will tell
 
     def _leave(self) -> None:
-        """Puts everything back. Answers still on their way are taken in: the shell would take them for typing."""
+        """Restore the terminal. Answers that are still to come are read: the shell would take them for typing."""
         self._waiting = b""
         end = time.monotonic() + LEAVE_TIMEOUT_S
         self._send(_LEAVE)
@@ -169,7 +169,7 @@ class RawTerminal:
 
 
 def _open_again(descriptor: int) -> int:
-    """The same terminal through a description of its own that does not block; the same descriptor where that fails."""
+    """Return a descriptor of the same terminal that does not block; the given one if that fails."""
     try:
         return os.open(os.ttyname(descriptor), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError:

@@ -1,4 +1,4 @@
-"""Files that a person's game is saved in: loading a state into the emulator, and writing so that files appear whole."""
+"""Files of saved games: states are loaded into the emulator, and files are written atomically."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupEr
 
 @dataclass(slots=True)
 class StateFile:
-    """Where states of a game are saved."""
+    """File in which states of a game are saved."""
 
     path: Path
     game: str
     rom_sha1: str
     saved: bool = False
-    """Whether one was."""
+    """True if a state was saved."""
 
     def save(self, emulator: Emulator) -> None:
-        """Writes the emulator's state, in the form that an environment starts from.
+        """Write the emulator's state, in the form that an environment starts from.
 
         Raises:
             EmulatorError: the file can't be written.
@@ -36,9 +36,9 @@ class StateFile:
 
 
 def write_whole(path: Path, data: bytes, otherwise: str) -> None:
-    """Writes a file so that it appears whole or not at all. Raises EmulatorError, which ends with what else to do.
+    """Write a file atomically. Raise EmulatorError, whose message ends with ``otherwise``.
 
-    A link stays one, and a file that is there keeps its permissions.
+    A link stays a link, and an existing file keeps its permissions.
     """
     try:
         target = path.resolve()
@@ -59,7 +59,7 @@ def write_whole(path: Path, data: bytes, otherwise: str) -> None:
 
 
 def check_folder(path: Path, option: str) -> Path:
-    """A file that is to be written, its folder tried before anybody has played for it.
+    """Return the path of a file to write, after a check that its folder can be written to.
 
     Raises:
         ConfigurationError: the folder does not exist, or nothing can be written there.
@@ -78,10 +78,10 @@ def check_folder(path: Path, option: str) -> Path:
 
 
 def check_save_name(path: Path) -> Path:
-    """A path that a user named for a state, checked before anybody has played for it.
+    """Return the path that a user named for a state, after a check before the game starts.
 
     Raises:
-        ConfigurationError: nothing can be written there, or there is something else than a saved state.
+        ConfigurationError: the folder can't be written to, or the file exists and is no saved state.
     """
     path = path.expanduser()
     check_folder(path, "--save-state")
@@ -91,14 +91,14 @@ def check_save_name(path: Path) -> Path:
 
 
 def free_name(game: str) -> Path:
-    """The first of GAME.state, GAME-2.state and so on in the current folder that is not taken."""
+    """Return the first free name of GAME.state, GAME-2.state and so on in the current folder."""
     path = free_path(Path(f"{game}.state"))
     check_folder(path, "the current folder, where the state would be saved; see --save-state")
     return path
 
 
 def free_path(path: Path) -> Path:
-    """The first of FILE, FILE-2 and so on, before its ending, that is not taken."""
+    """Return the first free path of FILE, FILE-2 and so on; the number is before the ending."""
     found, number = path, 2
     while found.exists():
         found, number = path.with_name(f"{path.stem}-{number}{path.suffix}"), number + 1
@@ -106,7 +106,7 @@ def free_path(path: Path) -> Path:
 
 
 def load_state_file(path: Path, emulator: Emulator, profile: GameProfile) -> None:
-    """Puts the emulator into a state from a file: one of an environment or of this command, or PyBoy's own.
+    """Load a state from a file into the emulator: a state of an environment, of this command or of PyBoy.
 
     Raises:
         EnvironmentSetupError: the file can't be read.

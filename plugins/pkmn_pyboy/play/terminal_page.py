@@ -31,25 +31,25 @@ KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What is told in words."""
+    """Words beside the picture."""
 
     place: str = ""
     note: str = ""
     """A message for a while, such as where the state was saved."""
     words: tuple[str, ...] = ()
-    """The lines on the game's screen: small pictures of letters can't be read."""
+    """Text on the game's screen, since letters of a small picture can't be read."""
 
 
 def compose_page(screen: NDArray[np.uint8], caption: Caption, columns: int, rows: int) -> list[str]:
-    """The lines of a page, at most ``rows``, for a terminal of this size.
+    """Return the lines of a page, at most ``rows``, for a terminal of this size.
 
-    The panel stands beside the picture where there is room, since that leaves the picture all rows; else below it.
+    The panel is beside the picture if there is room, which leaves the picture all rows; else below it.
 
     Args:
         screen: (144, 160, 3) uint8.
-        caption: what is told in words.
-        columns: of the terminal.
-        rows: of the terminal.
+        caption: words to show.
+        columns: columns of the terminal.
+        rows: rows of the terminal.
     """
     picture = half_blocks(screen, columns, rows).split("\n")
     width = picture[0].count(_BLOCK)

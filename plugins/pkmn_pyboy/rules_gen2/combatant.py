@@ -1,4 +1,4 @@
-"""One side of a battle, as far as the damage formula needs it."""
+"""Combatant of a battle, as far as the damage formula needs it."""
 
 from __future__ import annotations
 

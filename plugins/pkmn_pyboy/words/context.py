@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pkmn_pyboy.rules_gen2.status import STAGE_NAMES, StatusCondition
 from pkmn_pyboy.state.game_state import Battler, GameState, PartyMember
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
     from pkmn_pyboy.profile.model import Names
     from pkmn_pyboy.state.details import BattleDetails
+    from pkmncli.api import DangerLevel
 
 _IDLE_STEPS_SHOWN = 30
 """Steps without progress before the status line mentions it."""
@@ -133,7 +134,7 @@ def describe(game: Game, since: Snapshot | None, text_map: str) -> Context:
         context_summary=" ".join(sentences),
         action_suggestions=(_presses(state), *analysis.suggestions),
         text_map=text_map,
-        danger=analysis.danger.name.lower(),
+        danger=cast("DangerLevel", analysis.danger.name.lower()),
         changes=analysis.changes.words(),
         milestones=game.milestones.splits(),
     )

@@ -77,7 +77,7 @@ def test_what_is_missing_is_trained_and_all_is_compared(
     assert lines["seed-0:"].startswith("[1/4] seed-0: finished before, 240 steps, reward ")
     assert ": 240 steps, reward " in lines["seed-1:"] and ": 240 steps, reward " in lines["seed-3:"]
     assert ": failed with exit code 5: " in lines["seed-2:"]
-    assert result.err.endswith("1 of 4 runs failed: seed-2. Given again, the command goes on with them.\n")
+    assert result.err.endswith("1 of 4 runs failed: seed-2. Give the command again to resume them.\n")
     assert "\ndqn         3 " in result.out, "the three that are finished are compared"
 
     assert done.summary_file.stat().st_mtime_ns == before
@@ -120,7 +120,7 @@ def test_a_signal_saves_all_trainings(
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == code, err
-    assert err.endswith("Interrupted, and saved. Give the command again to go on.\n")
+    assert err.endswith("Interrupted, and saved. Give the command again to resume.\n")
     assert out.count(": stopped, ") == 2
     assert_saved(runs)
     listed = pkmn("experiment", "it.toml", "--dry-run")

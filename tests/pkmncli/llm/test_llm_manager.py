@@ -11,9 +11,8 @@ from llm_fakes import GOOD, FakeBackend, client_of
 
 import pkmn_pyboy.plugin
 import pkmncli
-from pkmncli import BaseLLMManager, LLMManager
+from pkmncli import BaseLLMManager, LLMManager, hookimpl
 from pkmncli.api import Action, LLMFailure, LLMFault, LLMRequest
-from pkmncli.hookspecs import hookimpl
 from pkmncli.llm.replies import Reading
 
 REQUEST = LLMRequest("you advise", "what now?", timeout_s=60)

@@ -8,7 +8,7 @@ from pathlib import Path
 REWARD = """
 import os, time
 from pathlib import Path
-from pkmncli.hookspecs import hookimpl
+from pkmncli import hookimpl
 
 @hookimpl
 def pkmn_register_rewards(register):

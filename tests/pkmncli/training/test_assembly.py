@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from pkmncli import hookimpl
 from pkmncli.config import ResolvedSettings, resolve_settings
 from pkmncli.errors import ConfigurationError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.training.assembly import environment_spec
 from pkmncli.training.compatibility import prepare_settings

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from own_pilots import DIG, Digger
 
+from pkmncli import hookimpl
 from pkmncli.api import ActionNames, Argument, LLMReply, PhaseRole, Skill, Source
 from pkmncli.declared import action_names_of, phase_roles_of, situations_of
 from pkmncli.errors import EnvironmentSetupError, PluginError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.llm.replies import ReplyForm
 from pkmncli.plugins import get_registry
 

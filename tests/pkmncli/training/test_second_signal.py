@@ -24,7 +24,7 @@ LIMIT_S = 60
 IN_A_CALL = """
 from hashlib import pbkdf2_hmac
 from pathlib import Path
-from pkmncli.hookspecs import hookimpl
+from pkmncli import hookimpl
 
 @hookimpl
 def pkmn_episode_finished(run, episode):
@@ -36,7 +36,7 @@ def pkmn_episode_finished(run, episode):
 HANDS_ON = """
 import time
 from pathlib import Path
-from pkmncli.hookspecs import hookimpl
+from pkmncli import hookimpl
 
 @hookimpl
 def pkmn_register_commands(register):

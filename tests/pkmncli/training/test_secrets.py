@@ -24,7 +24,7 @@ OTHER = "tok-4f5a6b7c8d9e"
 PLUGIN = """
 import logging, os, sys, threading, warnings
 from pkmncli.errors import TrainingError
-from pkmncli.hookspecs import hookimpl
+from pkmncli import hookimpl
 
 KEY = "key " + os.environ["OPENAI_API_KEY"] + " and " + os.environ["MY_OWN_TOKEN"]
 WHAT = os.environ["WHAT"]

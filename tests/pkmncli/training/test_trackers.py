@@ -17,8 +17,8 @@ from killed_training import train_until
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
+from pkmncli import hookimpl
 from pkmncli.errors import RunError
-from pkmncli.hookspecs import hookimpl
 from pkmncli.plugins import get_registry
 from pkmncli.training import trainer
 from pkmncli.training.assembly import open_store

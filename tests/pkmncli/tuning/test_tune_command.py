@@ -161,7 +161,7 @@ def test_ctrl_c_and_kill_lose_nothing(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert process.returncode == 130, err
-    assert err.endswith("Interrupted, and saved. Give the command again to go on.\n")
+    assert err.endswith("Interrupted, and saved. Give the command again to resume.\n")
     with Run(runs / "trial-000_seed-0").locked():  # nobody trains it now
         pass
 

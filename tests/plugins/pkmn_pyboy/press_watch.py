@@ -130,7 +130,7 @@ class PressWatch:
         if state.phase not in WORDS:
             return state.phase, state.position
         cursor = (state.menu.windows, state.menu.rows, state.menu.cursor_row, state.menu.cursor_column)
-        words = zlib.crc32(self._environment.reader.screen_tiles().translate(None, CURSORS + DIGITS))
+        words = zlib.crc32(self._environment.game.reader.screen_tiles().translate(None, CURSORS + DIGITS))
         return state.phase, state.position, cursor, words
 
 

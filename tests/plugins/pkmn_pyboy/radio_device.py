@@ -246,10 +246,6 @@ class RadioGame(Game):
         self.presses: list[Action] = []
         self.look(Action.NONE, 0, 0)
 
-    @property
-    def game(self) -> Game:
-        return self
-
     def advance(self, action: Any) -> None:
         pressed = Action(action) if self.mask[action] else Action.NONE
         self.masked += pressed != action

@@ -1,1 +1,1 @@
-"""How the pilot fights."""
+"""Battles of the pilot: tactics, forecasts, presses, moves to learn."""

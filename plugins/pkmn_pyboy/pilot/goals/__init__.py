@@ -1,1 +1,1 @@
-"""What the pilot wants next: healing, shopping, training, hunting, exploring."""
+"""Goals of the pilot: the planner's tasks, healing, shopping, training, hunting, exploring."""

@@ -20,7 +20,7 @@ from pkmn_pyboy.state.bag import Bag
 from pkmncli.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from pkmn_pyboy.game import Game
+    from pkmn_pyboy.game import Game, HasGame
 
 _BADGE_FIELDS = ("wJohtoBadges", "wKantoBadges")
 _BADGES_EACH = 8
@@ -38,16 +38,16 @@ class GoalOrientedPlanner:
     down to a goal that needs nothing.
 
     Args:
-        game: the running game. Without one there are no goals.
+        environment: the environment, or its game. Without one there are no goals.
         settings: the pilot's; defaults if None.
 
     Raises:
         ConfigurationError: no target has as many choices as the setting ``partner`` says.
     """
 
-    def __init__(self, game: Game | None = None, settings: PilotSettings | None = None) -> None:
+    def __init__(self, environment: HasGame | None = None, settings: PilotSettings | None = None) -> None:
         settings = settings or PilotSettings()
-        self._game = game
+        self._game = game = environment.game if environment is not None else None
         self._partner = settings.partner
         self.put_off: frozenset[str] = frozenset()
         """Errands that come after the others of the same goal, while there are others."""

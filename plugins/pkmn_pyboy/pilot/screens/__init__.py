@@ -1,1 +1,1 @@
-"""How the pilot reads and works words, lists and menus."""
+"""Screens as the pilot reads and uses them: texts, lists, menus, the radio."""

@@ -1,1 +1,1 @@
-"""How the pilot gets there: routes, legs, paths, boulders."""
+"""Walking of the pilot: routes, legs, paths, boulders."""
