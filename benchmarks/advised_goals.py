@@ -29,12 +29,12 @@ from pkmn_pyboy.pilot.advice import SKILLS
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Phase
+from pkmncli.advice.build import build_backend
 from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
 from pkmncli.llm.replies import ReplyForm
 from pkmncli.plugins import get_registry
-from pkmncli.training.advice.build import build_backend
 from pkmncli.training.evaluation.evaluation import wilson_interval
 
 FORM = ReplyForm(SKILLS, ACTION_NAMES)

@@ -27,12 +27,12 @@ from pkmn_pyboy.pilot.advice import SKILLS
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.settings import EnvironmentSettings
+from pkmncli.advice.build import build_backend
 from pkmncli.api import Action, Advice, LLMBackend, LLMFailure, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
 from pkmncli.llm.replies import MOST_PRESSES, Reading, ReplyForm
 from pkmncli.plugins import get_registry
-from pkmncli.training.advice.build import build_backend
 
 FORM = ReplyForm(SKILLS, ACTION_NAMES)
 HORIZON = 30

@@ -36,7 +36,7 @@ from pkmn_dqn.settings import DQNSettings
 from pkmn_ppo.settings import PPOSettings
 from pkmncli.learners.networks import NetworkSizes, ObservationNetwork
 from pkmncli.learners.observations import MASK, PLANES, SCREEN, VECTOR, layout_of
-from pkmncli.training.seeds import Purpose, derive_seed
+from pkmncli.seeds import Purpose, derive_seed
 
 GAME = "pkmn_pyboy.registration:pkmn/Quillwood-v0"
 REWARDS = {"progress": 1.0, "exploration": 0.5}

@@ -13,6 +13,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
+LLM_FILES = (
+    *("budget", "cache", "client", "closing", "deadlines", "keys", "loading", "manager", "model_names"),
+    *("network", "refusals", "requests", "retry", "service_settings", "transport"),
+)
+
 ROOMS = (
     *("plugins/pkmn_anthropic", "plugins/pkmn_dashboard", "plugins/pkmn_decisions", "plugins/pkmn_dqn"),
     *("plugins/pkmn_encoders", "plugins/pkmn_local", "plugins/pkmn_ollama", "plugins/pkmn_openai", "plugins/pkmn_ppo"),
@@ -21,6 +26,7 @@ ROOMS = (
     *("pkmncli/child_processes.py", "pkmncli/comparison", "pkmncli/core_commands.py", "pkmncli/diagnostics.py"),
     *("pkmncli/errors.py", "pkmncli/learners", "pkmncli/outgoing_text.py", "pkmncli/replay", "pkmncli/run_lock.py"),
     *("pkmncli/runs.py", "pkmncli/standard_streams.py", "pkmncli/testing", "pkmncli/video.py"),
+    *("pkmncli/advice", "pkmncli/hybrid", "pkmncli/seeds.py", *map("pkmncli/llm/{}.py".format, LLM_FILES)),
     *("pkmncli/cli.py", "pkmncli/command_table.py", "pkmncli/commands", "pkmncli/config", "pkmncli/experiments"),
     *("pkmncli/exporting.py", "pkmncli/suggestions.py", "pkmncli/tuning", "pkmncli/training/compatibility.py"),
     *("pkmncli/training/from_objects.py", "pkmncli/training/hybrid_trainer.py", "pkmncli/training/run_settings.py"),

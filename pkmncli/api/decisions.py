@@ -145,6 +145,11 @@ class Advice:
     expires_after: int = 100
     """Steps after which the advice is out of date."""
 
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Advice:
+        """Return the advice whose fields ``dataclasses.asdict`` returned."""
+        return cls(**{**values, "presses": tuple(values["presses"])})
+
 
 class Decision(NamedTuple):
     """Decision of a pilot: the action, its reason, and the confidence (0..1).

@@ -11,8 +11,8 @@ from pkmncli.api import Source
 from pkmncli.bench.pairs import Measurement, measure_pairs, never, ratio
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import Registry
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 
 STEPS_PER_ROUND = 1000

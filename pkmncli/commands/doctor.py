@@ -17,16 +17,16 @@ from typing import Annotated, Any
 import platformdirs
 import typer
 
+from pkmncli.advice.build import build_backend
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.config import resolve_settings
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import EXIT_LLM, ConfigurationError, LLMConnectionError, PkmnError, PluginError
-from pkmncli.llm.counsel import NO_THINKING, is_empty
+from pkmncli.llm.client import NO_THINKING, is_empty
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir, open_run
-from pkmncli.training.advice.build import build_backend
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.reports import MOST_REPORTS, read_reports
 from pkmncli.version import __version__

@@ -20,6 +20,7 @@ from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, default_save_dir
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import build_learner, open_store, worker_spec
 from pkmncli.training.beginnings.given_starts import check_kept_starts
 from pkmncli.training.checkpoints.files import read_checkpoint
@@ -42,7 +43,6 @@ from pkmncli.training.evaluation.final_evaluation import play_baselines, side_by
 from pkmncli.training.evaluation.pretrained_run import open_agent
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.run_settings import run_settings
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.session import larger_budget, quoted
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.spec import WorkerSpec

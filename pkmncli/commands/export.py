@@ -23,6 +23,7 @@ from pkmncli.exporting import (
 )
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, open_run
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import build_learner, open_store, tables_folder, worker_spec
 from pkmncli.training.beginnings.pretrained import SCORE, WEIGHTS, write_pretrained
 from pkmncli.training.checkpoints.files import read_checkpoint
@@ -30,7 +31,6 @@ from pkmncli.training.checkpoints.selection import readable_checkpoint
 from pkmncli.training.evaluation.final_evaluation import hold_final_evaluation
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.run_settings import run_settings
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 
 _RUN, _CONTENT, _FILES = "Run", "Content", "Files"

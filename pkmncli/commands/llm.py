@@ -9,17 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
+from pkmncli.advice.build import advice_seed, build_backend, build_client
 from pkmncli.api import ActionNames, Advice, LLMRequest
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError, LLMConnectionError
-from pkmncli.llm.counsel import Answer
+from pkmncli.llm.client import Answer
 from pkmncli.llm.prompts import Prompt, PromptTemplate, Question, game_in_words
 from pkmncli.llm.replies import ReplyForm
 from pkmncli.plugins import Registry, get_registry
-from pkmncli.training.advice.build import advice_seed, build_backend, build_counsel
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 
 _MODEL, _SITUATION, _OUTPUT, _SETTINGS = "Language model", "Situation", "Output", "Settings"
@@ -114,9 +114,9 @@ def ask(
     if prompt_only:
         typer.echo(json.dumps(asdict(prompt)) if as_json else f"{prompt.system}\n\n{prompt.text}")
         return
-    counsel = build_counsel(settings, registry, report=say, tell=say, form=form)
+    client = build_client(settings, registry, report=say, tell=say, form=form)
     try:
-        answer = counsel.ask(
+        answer = client.ask(
             LLMRequest(
                 system=prompt.system,
                 prompt=prompt.text,
@@ -129,7 +129,7 @@ def ask(
             )
         )
     finally:
-        counsel.close()
+        client.close()
     typer.echo(_as_json(prompt, answer) if as_json else _as_text(prompt, answer, form.actions))
     if answer.fault is not None:
         raise LLMConnectionError(f"No answer: {answer.problem}")

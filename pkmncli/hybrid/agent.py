@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkmncli.advice.policy import LLMShare
 from pkmncli.api import PILOT_ACTS, Action, Algorithm, Context, Decision, Pilot, Source, Strategy, Transitions
-from pkmncli.config import NONE, resolve_settings
+from pkmncli.config import DEFAULT_STEPS, NONE, resolve_settings
 from pkmncli.declared import action_names_of, skills_of
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
-from pkmncli.hybrid.agent_parts import batch_of_one, build_curriculum, build_learner, build_pilot
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
-from pkmncli.hybrid.sides import SideShare
+from pkmncli.hybrid.build import build_curriculum, build_learner, build_pilot
 from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
 from pkmncli.llm.replies import ReplyForm
 from pkmncli.plugins import get_registry
@@ -99,7 +99,7 @@ class HybridAgent:
         self._form = ReplyForm(skills_of(self._pilot), action_names_of(unwrapped))
         if llm_manager is not None and env is not None:
             llm_manager.form = self._form
-        self._sides = SideShare(1.0 if adaptive_strategy is None else adaptive_strategy.share)
+        self._share = LLMShare(1.0 if adaptive_strategy is None else adaptive_strategy.share)
         self._arbiter = Arbiter(self.mode, 1, self.settings.train.seed)
         self._curriculum = None if curriculum_config is None else build_curriculum(curriculum_config)
         if self._curriculum is not None:
@@ -131,7 +131,7 @@ class HybridAgent:
             info: the environment's; not used.
         """
         advised = self._advised(observation)
-        self.last_decision = self._arbitrate(batch_of_one(observation), advised)
+        self.last_decision = self._arbitrate(_batch_of_one(observation), advised)
         return self.last_decision.action
 
     def update(
@@ -187,13 +187,13 @@ class HybridAgent:
             by_rules = _of_pilot(self._pilot.act(None))
         due = self.llm_manager is not None and self._episode_steps % self.settings.train.llm_interval == 0
         self._episode_steps += 1
-        if due and self._sides.follows():
+        if due and self._share.follows():
             advised = self._ask(observation)
             if advised is not None and mask[advised.action]:
-                self._sides.count(llm=True)
+                self._share.count(llm=True)
                 return advised
         elif due:
-            self._sides.count(llm=False)
+            self._share.count(llm=False)
         return by_rules
 
     def _ask(self, observation: Mapping[str, Any]) -> AgentDecision | None:
@@ -232,7 +232,7 @@ class HybridAgent:
         if self.settings.train.rl == NONE or (self.mode is AgentMode.LLM_ONLY and advised is not None):
             return advised or AgentDecision(self._form.actions.idle_action, Source.RULE, 0.0, "no side has an action")
         if self.learner is None:
-            self.learner = build_learner(self.settings, arrays, self._actions)
+            self.learner = self._new_learner(arrays)
         actions, confidences, exploring = self.learner.act(arrays, explore=True)
         own = AgentDecision(
             int(actions[0]),
@@ -244,6 +244,21 @@ class HybridAgent:
             return own
         chosen, _ = self._arbiter.choose(actions, confidences, exploring, np.array([advised.confidence], np.float32))
         return advised if chosen[0] == PILOT_ACTS else own
+
+    def _new_learner(self, arrays: Mapping[str, NDArray[Any]]) -> Algorithm:
+        """Return the learner for observations such as ``arrays``, batch first."""
+        from gymnasium import spaces  # noqa: PLC0415 - a tenth of a second that only agents with a learner need
+
+        train = self.settings.train
+        return build_learner(
+            self.settings,
+            get_registry(),
+            spaces.Dict({name: _space_of(name, array[0]) for name, array in arrays.items()}),
+            spaces.Discrete(self._actions),
+            num_envs=1,
+            seed=train.seed,
+            total_steps=DEFAULT_STEPS if train.steps is None else train.steps,
+        )
 
     # Results ---------------------------------------------------------------------------------------------------------
 
@@ -260,12 +275,12 @@ class HybridAgent:
         assert learner is not None
         learner.observe(
             Transitions(
-                observations=batch_of_one(observation),
+                observations=_batch_of_one(observation),
                 actions=np.array([action], np.int64),
                 rewards=np.array([reward], np.float32),
                 terminated=np.array([done]),
                 truncated=np.array([False]),
-                next_observations=batch_of_one(next_observation),
+                next_observations=_batch_of_one(next_observation),
                 sources=np.array([source], np.uint8),
             )
         )
@@ -287,7 +302,7 @@ class HybridAgent:
         self._rewards = [*self._rewards, reward][-WINDOW_EPISODES:]
         strategy = self.adaptive_strategy
         if strategy is not None:
-            self._sides.share = strategy.select(
+            self._share.share = strategy.select(
                 {
                     "episode_reward": reward,
                     "average_reward": fmean(self._rewards),
@@ -313,3 +328,15 @@ class HybridAgent:
 
 def _of_pilot(decision: Decision) -> AgentDecision:
     return AgentDecision(decision.action, Source.RULE, decision.confidence, decision.reason)
+
+
+def _batch_of_one(observation: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an observation, without its texts, as a learner takes them."""
+    return {name: np.asarray(part)[None] for name, part in observation.items() if not isinstance(part, Mapping)}
+
+
+def _space_of(name: str, array: NDArray[Any]) -> Any:
+    from gymnasium import spaces  # noqa: PLC0415 - as above
+
+    low, high = (0, 255) if array.dtype == np.uint8 else (0, 1) if name == "action_mask" else (-np.inf, np.inf)
+    return spaces.Box(low, high, array.shape, array.dtype.type)

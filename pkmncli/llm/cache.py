@@ -1,4 +1,4 @@
-"""Replies kept on disk, by everything that decides them, so that a run can be repeated without a server."""
+"""Cache of replies on disk, by all that they depend on, so that a run can be repeated without a server."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ _VERSION = 1
 
 
 class CacheUse(StrEnum):
-    """What the cache is used for."""
+    """Use of the cache."""
 
     OFF = "off"
     READ = "read"
-    """Replies are taken from it, and none are added."""
+    """Replies are read from it; none are added."""
     READWRITE = "readwrite"
     ONLY = "only"
-    """Nothing is asked that isn't in it."""
+    """Replies come from the cache alone; the model is not asked."""
 
     @property
     def reads(self) -> bool:
-        """Whether replies are taken from it."""
+        """True if replies are read from the cache."""
         return self is not CacheUse.OFF
 
     @property
     def writes(self) -> bool:
-        """Whether replies are added to it."""
+        """True if replies are added to the cache."""
         return self is CacheUse.READWRITE
 
 
 def cache_key(backend: str, model: str, request: LLMRequest) -> str:
-    """A hash over everything that the reply depends on; what only limits the waiting is left out."""
+    """Return a hash over all that the reply depends on; the timeout is not part of it."""
     values = asdict(request)
     del values["timeout_s"]
     values["images"] = [hashlib.sha256(image).hexdigest() for image in request.images]
@@ -51,14 +51,14 @@ def cache_key(backend: str, model: str, request: LLMRequest) -> str:
 
 
 class ReplyCache:
-    """A SQLite file of replies, safe for several threads and processes.
+    """SQLite file of replies, safe for several threads and processes.
 
     Args:
-        path: the file, made if it isn't there.
-        read_only: never writes, nor makes the file.
+        path: the file; created if it does not exist.
+        read_only: True to write nothing, and not to create the file.
 
     Raises:
-        RunError: the file can't be opened, or is none of this kind.
+        RunError: the file cannot be opened, or is not such a cache.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -83,7 +83,7 @@ class ReplyCache:
             ) from error
 
     def get(self, key: str) -> LLMReply | None:
-        """The reply kept under a key; a damaged entry counts as none."""
+        """Return the reply of a key; None if there is none, or it is damaged."""
         with self._lock:
             try:
                 row = self._database.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
@@ -99,7 +99,7 @@ class ReplyCache:
         return reply if all(isinstance(one, str) for one in (reply.text, reply.model, reply.problem)) else None
 
     def put(self, key: str, reply: LLMReply) -> None:
-        """Keeps a reply; one that is there already stays. On a full disk nothing is kept, and nothing stops."""
+        """Add a reply, unless its key has one. Errors of the disk are ignored."""
         text = json.dumps(asdict(reply), ensure_ascii=True)
         with self._lock:
             try:
@@ -109,11 +109,11 @@ class ReplyCache:
                 return
 
     def remember_model(self, backend: str, model: str) -> None:
-        """Keeps which model a backend chose by itself."""
+        """Add the name of the model that a backend has chosen."""
         self.put(f"model of {backend}", LLMReply("", model))
 
     def remembered_model(self, backend: str) -> str:
-        """The model that a backend chose when the cache was written; empty where that is not known."""
+        """Return the model that a backend chose when the cache was written; empty if unknown."""
         kept = self.get(f"model of {backend}")
         return kept.model if kept is not None else ""
 
@@ -122,7 +122,7 @@ class ReplyCache:
             return int(self._database.execute("SELECT count(*) FROM replies").fetchone()[0])
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         with self._lock:
             self._database.close()
 

@@ -1,4 +1,4 @@
-"""The line on the language model at a run's end: what it was asked and answered, and what would help."""
+"""Summary of the language model at a run's end, in one line, with a hint if something went wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AGAINST: Mapping[str, str] = {
     LLMFault.REFUSED: "its service refused the requests: pkmn llm ask shows one with the answer",
     LLMFault.BROKEN: "its service failed: the server's own log may say why",
 }
-"""Help against each fault, where most requests ended in it."""
+"""Hint for each fault, if most requests ended in it."""
 
 _LATE = "its answers take longer than --llm-timeout-s: raise it, or take a faster model"
 _NEVER = (
@@ -35,10 +35,10 @@ _UNREAD = "most could not be read: pkmn llm ask shows one, and a larger model ma
 
 
 def advice_line(llm: Mapping[str, Any]) -> str:
-    """Return in a line what a run's model was asked, answered and came to, and what would help where it failed.
+    """Return the figures of a run's model in one line, with a hint if something went wrong.
 
     Args:
-        llm: the part on the model of a run's summary.
+        llm: the section ``llm`` of a run's summary.
     """
     answers = llm["replies"] + llm["from_cache"]
     parts = [f"{llm['requests']:,} requests, {answers:,} answers"]
@@ -59,7 +59,7 @@ def advice_line(llm: Mapping[str, Any]) -> str:
 
 
 def what_helps(llm: Mapping[str, Any]) -> str:
-    """Return what would help a model of which little came, by what kept it from more; empty where all went well."""
+    """Return a hint for the most frequent problem; empty if there is none."""
     replies, answers = llm["replies"], llm["replies"] + llm["from_cache"]
     faults: Mapping[str, int] = llm["faults"]
     if sum(faults.values()) > replies:

@@ -1,8 +1,8 @@
-"""Deadlines for HTTP clients: a whole exchange within its time, however slowly its pieces come.
+"""Deadlines for HTTP clients: a limit for a whole exchange, however slowly its pieces come.
 
-The clients of language model services bound the wait for each piece: one byte a second, in the reply or already in its
+The clients of language model services limit the wait for each piece only. One byte a second, in the reply or in its
 headers, would hold a request for ever, and so would a resolver that does not answer. Here every wait of a request is
-cut to what is left of its time.
+limited to the rest of its time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pkmncli.errors import LLMConnectionError
 T = TypeVar("T")
 
 MOST_BYTES = 2_000_000
-"""Longest reply that is read: a thousand times what advice takes."""
+"""Maximum size of a reply in bytes: a thousand times that of advice."""
 
 _ENDS_AT = "pkmncli.ends_at"
 _WITHOUT_TIMEOUT_S = 60.0
@@ -29,7 +29,7 @@ _SHORTEST_WAIT_S = 0.001
 
 
 class _Deadline(threading.local):
-    """When the request that this thread makes must have ended."""
+    """Time at which the request of this thread must end."""
 
     ends_at: float | None = None
 
@@ -38,17 +38,17 @@ _deadline = _Deadline()
 
 
 def bound_client(client: Any, httpx: ModuleType) -> None:
-    """Makes a client end each exchange in time, and at a size.
+    """Limit the time and the size of each exchange of a client.
 
     A request's read timeout counts for the whole exchange: name look-up, connection, redirects, headers and body.
-    What passes it ends with the library's ``ReadTimeout`` or ``ConnectTimeout``; what is too long, with ``ReadError``.
+    After it, the library raises ``ReadTimeout`` or ``ConnectTimeout``; if the reply is too long, ``ReadError``.
 
     Args:
         client: a ``Client`` of the library.
-        httpx: the library, ``httpx`` or one of its interface.
+        httpx: the library, ``httpx`` or another with its interface.
 
     Raises:
-        LLMConnectionError: this version of the library keeps its connections elsewhere, so that no time could be kept.
+        LLMConnectionError: this version of the library has its connections elsewhere, so that no limit would hold.
     """
 
     class BoundedStream(httpx.SyncByteStream):  # type: ignore[misc, name-defined]
@@ -71,8 +71,8 @@ def bound_client(client: Any, httpx: ModuleType) -> None:
     def begin(request: Any) -> None:
         seconds = request.extensions.get("timeout", {}).get("read")
         ends_at = time.monotonic() + (_WITHOUT_TIMEOUT_S if seconds is None else seconds)
-        _deadline.ends_at = request.extensions.setdefault(_ENDS_AT, ends_at)  # a redirect has the first one's
-        request.headers["accept-encoding"] = "identity"  # a size is only a bound where nothing is unpacked
+        _deadline.ends_at = request.extensions.setdefault(_ENDS_AT, ends_at)  # redirects keep the first deadline
+        request.headers["accept-encoding"] = "identity"  # a compressed reply could exceed the size limit
 
     def bound(response: Any) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
@@ -80,8 +80,8 @@ def bound_client(client: Any, httpx: ModuleType) -> None:
         response.stream = BoundedStream(response.stream, response.request)
 
     client.event_hooks = {"request": [begin], "response": [bound]}
-    # No public interface reaches below a transport, and every one of them waits piece by piece. What is not found where
-    # it is looked for must not pass as a bound that holds.
+    # No public interface reaches below a transport, and every transport waits piece by piece. If the attributes are
+    # missing, no limit would hold, so this is an error.
     try:
         transports = [one for one in (client._transport, *client._mounts.values()) if one is not None]
         pools = [one._pool for one in transports if isinstance(one, httpx.HTTPTransport)]
@@ -103,7 +103,7 @@ def _unknown_library(httpx: ModuleType) -> str:
 
 
 class _BoundedNetwork:
-    """A network backend of ``httpcore`` whose waits end with the thread's request."""
+    """Network backend of ``httpcore`` whose waits end with the request of the thread."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -127,7 +127,7 @@ class _BoundedNetwork:
         self._inner.sleep(seconds)
 
     def _look_up(self, host: str, port: int) -> list[str]:
-        """The addresses of a host; asked in a thread, since a resolver can't be given a time."""
+        """Return the addresses of a host. A thread asks, because a resolver has no timeout."""
         found: list[str] = []
         errors: list[OSError | UnicodeError] = []
 
@@ -150,7 +150,7 @@ class _BoundedNetwork:
 
 
 class _BoundedConnection:
-    """A network stream of ``httpcore``, likewise."""
+    """Network stream of ``httpcore`` whose waits end with the request of the thread."""
 
     def __init__(self, inner: Any, library: Any) -> None:
         self._inner = inner
@@ -175,7 +175,7 @@ class _BoundedConnection:
 
 
 def _left(timeout: float | None, late: type[Exception]) -> float | None:
-    """Seconds to wait at most; raises where the request's time is over."""
+    """Return the maximum seconds to wait; raise ``late`` if the time of the request is over."""
     if _deadline.ends_at is None:
         return timeout
     left = _deadline.ends_at - time.monotonic()
@@ -185,17 +185,17 @@ def _left(timeout: float | None, late: type[Exception]) -> float | None:
 
 
 def call_within(call: Callable[[], T], seconds: float) -> T:
-    """Calls what knows of no deadline, in a thread that is left to itself when the time is up.
+    """Return the result of a call without a deadline, made in a thread that is abandoned after ``seconds``.
 
     Raises:
-        TimeoutError: it has not come back; or whatever it raises.
+        TimeoutError: the call has not returned in time. Errors of the call are raised, too.
     """
     future: Future[T] = Future()
 
     def work() -> None:
         try:
             future.set_result(call())
-        except BaseException as error:  # whatever it is, it is told where it can be dealt with
+        except BaseException as error:  # raised again in the caller's thread
             future.set_exception(error)
 
     threading.Thread(target=work, name="request", daemon=True).start()

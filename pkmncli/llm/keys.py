@@ -1,4 +1,4 @@
-"""Keys of services, from the environment: what no key holds is named, before a client fails over it."""
+"""Keys of services from the environment, with a clear error for characters that no key has."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _INVISIBLE = frozenset({"Cf", "Cc", "Cn", "Co", "Cs"})
 
 
 class InvalidKeyError(LLMConnectionError):
-    """An environment variable holds what no key does."""
+    """Environment variable with a value that is not a key."""
 
 
 def key_from(variable: str) -> str:
-    """Return the key in an environment variable, blanks and line ends around it aside; empty where none is set.
+    """Return the key in an environment variable, without surrounding white space; empty if not set.
 
     Raises:
-        InvalidKeyError: it holds what no key does, such as quotation marks that came along; says which.
+        InvalidKeyError: it has characters that no key has, such as quotation marks; the message names them.
     """
     key = os.environ.get(variable, "").strip()
     problem = _problem(key)
@@ -29,7 +29,7 @@ def key_from(variable: str) -> str:
 
 
 def _problem(key: str) -> str:
-    """Return what is wrong with a key, without showing any of it but the sign that is wrong."""
+    """Return the problem of a key, showing only the wrong character; empty if there is none."""
     for sign in key:
         if sign.isspace():
             return "holds a line break" if sign in "\r\n" else "holds a blank"

@@ -1,4 +1,4 @@
-"""Time for answers while a model is being loaded, which begins anew when it is broken off."""
+"""Time for answers while a model is being loaded: loading starts again if a request is cancelled."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _MOST_DOUBLINGS = 2
 
 @dataclass(slots=True)
 class Loading:
-    """More time for the first answer, and for one after an answer that did not come. Used by several threads at once.
+    """More time for the first answer, and for an answer after a timeout. Safe for several threads.
 
-    A server that loads a model when it is first asked gives the loading up when nobody waits for it any more. So a
-    request that may have to wait for it has longer than others, and longer still after it was too short.
+    A server that loads a model on the first request stops loading when no request waits for it. So a request that may
+    have to wait for the model has more time than others, and more again after each timeout.
 
     Args:
-        limit_s: seconds that an answer may take until one has come; None for no longer than any other.
-        tell: told once that an answer takes longer than others may.
+        limit_s: seconds for an answer until the first has come; None for the same time as any other.
+        tell: receives a message for people, once, if an answer takes longer than others may.
     """
 
     limit_s: float | None = None
@@ -31,19 +31,19 @@ class Loading:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def time_for(self, timeout_s: float) -> float:
-        """Return the seconds that an answer may take now, which are at least those that any may."""
+        """Return the seconds that an answer may take now, at least ``timeout_s``."""
         with self._lock:
             if self._loaded or self.limit_s is None:
                 return timeout_s
             return max(timeout_s, min(self.limit_s * (1 << self._doublings), LONGEST_S))
 
     def answered(self) -> None:
-        """Note that an answer has come, so the model is there."""
+        """Note that an answer has come: the model is loaded."""
         with self._lock:
             self._loaded, self._doublings = True, 0
 
     def late(self, time_s: float) -> None:
-        """Note that no answer came in its time: the model may have been put away, or takes longer to load."""
+        """Note that no answer came in ``time_s``: the model may have been unloaded, or takes longer to load."""
         with self._lock:
             if not self._loaded and self.limit_s is not None and time_s >= self.limit_s:
                 self._doublings = min(self._doublings + 1, _MOST_DOUBLINGS)
@@ -51,7 +51,7 @@ class Loading:
 
     @contextmanager
     def watched(self, timeout_s: float, time_s: float) -> Iterator[None]:
-        """Tell, while an answer is waited for, that it takes longer than any other may."""
+        """Report, while waiting for an answer, that it takes longer than ``timeout_s``."""
         if time_s <= timeout_s or self._told:
             yield
             return

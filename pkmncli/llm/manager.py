@@ -1,6 +1,6 @@
-"""Language models as the documents have them: a class that is given a situation in words and answers with an action.
+"""Language models as classes of the user: given a situation in words, they return an action.
 
-A subclass of :class:`BaseLLMManager` is a backend as it stands: a plugin registers it among ``llm_backends``.
+A subclass of :class:`BaseLLMManager` is also a backend: a plugin can register it among ``llm_backends``.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 SURE_BY_DEFAULT = 0.5
-"""Confidence of a manager's action where it names none."""
+"""Confidence of a manager's action if it gives none."""
 
 
 class BaseLLMManager(ABC):
     """Language model of your own: write :meth:`get_action`.
 
     Args:
-        settings: an instance of the settings class that was registered with it, if one was.
-        model: the model that was chosen with ``llm_model``.
+        settings: instance of the settings class that was registered with it; None without one.
+        model: the model chosen with ``llm_model``.
     """
 
     model: str = ""
@@ -68,7 +68,7 @@ class BaseLLMManager(ABC):
     # What makes it a backend ---------------------------------------------------------------------------------------
 
     def check(self) -> str:
-        """Return a line that names the model. To connect, override it; raise LLMConnectionError on failure."""
+        """Return a line that names the model. Override it to connect; raise ``LLMConnectionError`` if that fails."""
         return f"Advice: {self.model or type(self).__name__}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
@@ -82,7 +82,7 @@ class BaseLLMManager(ABC):
             raise LLMFailure(LLMFault.TIMEOUT, f"{name} did not answer within {request.timeout_s:g} s") from error
         except OSError as error:
             raise LLMFailure(LLMFault.UNREACHABLE, f"{name}: its service can't be reached") from error
-        except Exception as error:  # a class of the user's own may raise anything; its words may hold a key
+        except Exception as error:  # the user's class may raise anything; its message may have a key
             raise LLMFailure(LLMFault.BROKEN, f"{name}.get_action raised {type(error).__name__}") from error
         names = self._action_names(request)
         if isinstance(action, bool) or not isinstance(action, int) or not 0 <= action < len(names):
@@ -117,8 +117,8 @@ class BaseLLMManager(ABC):
         """Return the models that could be asked; by default only the model of this object."""
         return [self.model] if self.model else []
 
-    def close(self) -> None:  # noqa: B027 - nothing is held unless a subclass does
-        """Release what is held."""
+    def close(self) -> None:  # noqa: B027 - only a subclass has resources
+        """Release resources."""
 
 
 class LLMManager(BaseLLMManager):
@@ -126,25 +126,25 @@ class LLMManager(BaseLLMManager):
 
     Args:
         backend: of any plugin, as :meth:`named` builds one.
-        timeout_s: seconds that an answer may take.
-        load_timeout_s: seconds that the first one may take, while the model is loaded; no longer by default.
+        timeout_s: maximum seconds for an answer.
+        load_timeout_s: maximum seconds for the first answer, while the model is loaded; None for the same time.
     """
 
     def __init__(self, backend: LLMBackend, *, timeout_s: float = 30.0, load_timeout_s: float | None = None) -> None:
         super().__init__(None, backend.model)
         self.choice: dict[str, Any] = {}
-        """Settings by which :meth:`named` chose the backend; empty for a given backend."""
+        """Settings by which :meth:`named` chose the backend; empty for one that was passed."""
         self._backend = backend
         self._timeout_s = timeout_s
         self._loading = Loading(load_timeout_s)
 
     @classmethod
     def named(cls, llm: str | None = None, llm_model: str | None = None, **settings: Any) -> LLMManager:
-        """Return a manager of the backend with a name, or of the backend that serves a model.
+        """Return the manager of a backend, by its name or its model's name.
 
         Args:
             llm: the backend's name.
-            llm_model: the model; alone it chooses the backend that serves it.
+            llm_model: the model; without ``llm`` it chooses the backend that serves it.
             settings: other settings of a training, and a plugin's by ``section.key`` (in a dictionary: ``**{...}``).
 
         Raises:
@@ -164,7 +164,7 @@ class LLMManager(BaseLLMManager):
         return manager
 
     def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
-        """Return the first action of the model's advice. Without advice, ``error`` says why."""
+        """Ask for advice. If there is none, ``error`` has the reason, and the confidence is 0."""
         form = self.reply_form()
         time_s = self._loading.time_for(self._timeout_s)
         try:
@@ -200,7 +200,7 @@ class LLMManager(BaseLLMManager):
         }
 
     def check(self) -> str:
-        """Connect once, and set the model."""
+        """Connect once, and find the model."""
         line = self._backend.check()
         self.model = self._backend.model
         return line
@@ -214,7 +214,7 @@ class LLMManager(BaseLLMManager):
         return self._backend.models()
 
     def close(self) -> None:
-        """Release the backend."""
+        """Close the backend."""
         self._backend.close()
 
 

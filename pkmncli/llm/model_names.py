@@ -1,4 +1,4 @@
-"""Names of models: as a service lists them, which of them can be talked to, and the forms of its list."""
+"""Names of models in a service's list, and which of these models answer questions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NO_TALKERS = re.compile(
     r"|(?:^|[/_-])(?:davinci|babbage)-|-instruct-\d{4}$|diffusion",
     re.IGNORECASE,
 )
-"""Models that embed, hear, speak, paint or judge; and those that only go on with a text."""
+"""Models for embeddings, audio, images or moderation, and those that only complete a text."""
 
 
 def names_in(listing: Any) -> list[str] | None:
-    """Return the names in a service's list of models, whatever form it has; None where it is no list.
+    """Return the names in a service's list of models, in any known form; None if it is not a list.
 
-    Lists stand under ``data`` (OpenAI, Anthropic), under ``models`` (Ollama, Google), or alone; an entry is a name, or
-    has one as ``id``, ``model`` or ``name``. One that nobody could name, since it is no line of text, is left out.
+    The list is under ``data`` (OpenAI, Anthropic), under ``models`` (Ollama, Google), or the whole reply. An entry is a
+    name, or has one as ``id``, ``model`` or ``name``. A name that is not one line of text is left out.
     """
     if isinstance(listing, Mapping):
         listing = next((listing[key] for key in ("data", "models") if isinstance(listing.get(key), list)), None)
@@ -40,15 +40,15 @@ def names_in(listing: Any) -> list[str] | None:
 
 
 def is_listed(model: str, known: Sequence[str], *, variants: bool = True) -> bool:
-    """Return whether a model is on a list, be it under another way to write its name.
+    """Return True if a model is on a list, in any spelling of its name.
 
     A list may have ``models/NAME`` or ``NAME:latest``, or capital letters.
 
     Args:
-        model: the name that is asked for.
-        known: the names that are listed.
-        variants: whether what stands behind a colon is a variant of a listed model, such as ``NAME:nitro``, rather
-            than a model of its own.
+        model: the name.
+        known: the names in the list.
+        variants: True if the part after a colon is a variant of a listed model, such as ``NAME:nitro``; False if it
+            is another model.
     """
     name = _plain(model)
     if name in map(_plain, known):
@@ -62,12 +62,12 @@ def _plain(name: str) -> str:
 
 
 def first_to_talk_to(known: Sequence[str]) -> str | None:
-    """Return the first model whose name does not say that it is for something else; None where there is none."""
+    """Return the first model that can answer questions, by its name; None if there is none."""
     return next((name for name in known if not _NO_TALKERS.search(name)), None)
 
 
 def not_listed(where: str, model: str, known: Sequence[str]) -> LLMConnectionError:
-    """Return the error that a model is not on a list, with what can be done."""
+    """Return the error for a model that is not on a list, with a hint."""
     return LLMConnectionError(
         f"{where} has no model {model!r}; it has {some_of(known)}: choose with --llm-model, or ask for one that is not "
         "listed with the setting listed_only = false"

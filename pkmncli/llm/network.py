@@ -1,7 +1,7 @@
-"""Ways to services: which proxy a request takes, and which certificates count, from settings and environment.
+"""Routes to services: proxy and certificates of a request, from settings and environment.
 
-The client libraries read the environment themselves, and fail over anything that is odd there, also where it does not
-concern the address that is asked. So they are told not to, and get from here what counts for one address.
+The client libraries read the environment themselves and fail if anything there is wrong, even if it does not concern
+the address of the request. So they do not read it, and get the values for one address from here.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from urllib.request import getproxies, getproxies_environment, proxy_bypass
 from pkmncli.errors import LLMConnectionError
 
 NO_PROXY = "none"
-"""The setting ``proxy`` where no proxy is to be taken, whatever the environment says."""
+"""Value of the setting ``proxy`` for no proxy, whatever the environment says."""
 
 THROUGH = " through the proxy "
-"""Words before a proxy's name where it is told."""
+"""Words before a proxy's name in a message."""
 
 _PROXY_SCHEMES = {
     "http": "http",
@@ -39,33 +39,33 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+(%\w+)?")
 _READ_BY_CLIENTS = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE")
 _CERTIFICATES_OF_OTHERS = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-"""Variables of other programs. Their certificates are added where they can be read, since a service behind the same
-gateway needs them too, and missed by nobody where they can't."""
+"""Variables of other programs. Their certificates are added if they can be read, because a service behind the same
+gateway needs them, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A client's way to an address."""
+    """Route of a client to an address."""
 
     options: dict[str, Any]
     """Arguments of the library's ``Client``."""
     via: str = ""
-    """Of the proxy, for people, without its password: `` through the proxy HOST:PORT (HTTPS_PROXY)``."""
+    """The proxy for people, without its password: `` through the proxy HOST:PORT (HTTPS_PROXY)``."""
     remarks: tuple[str, ...] = ()
-    """Things that were passed over, a line each."""
+    """Values that were ignored, one line each."""
 
 
 def route_to(url: str, library: ModuleType, *, proxy: str | None = None) -> Route:
-    """Return how an address is reached.
+    """Return the route to an address.
 
     Args:
-        url: the service's, with its scheme.
-        library: ``httpx`` or one of its interface, whose certificates count where nobody says otherwise.
-        proxy: the setting: an address, ``none``, or None for what the environment says.
+        url: of the service, with its scheme.
+        library: ``httpx`` or another with its interface; its certificates are the default.
+        proxy: the setting: an address, ``none``, or None for the proxy of the environment.
 
     Raises:
-        LLMConnectionError: the proxy's address is none or of a kind that isn't known, or the certificates of the
-            environment can't be read and the way is encrypted; with what to do.
+        LLMConnectionError: the proxy's address is invalid or of an unknown kind, or the connection is encrypted and the
+            certificates of the environment cannot be read; with a hint.
     """
     address, via = _proxy_for(url, proxy)
     secure = "https" in (urlsplit(url).scheme, urlsplit(address or "").scheme)
@@ -78,7 +78,7 @@ def route_to(url: str, library: ModuleType, *, proxy: str | None = None) -> Rout
 
 @contextlib.contextmanager
 def without_environment(*variables: str) -> Iterator[None]:
-    """Hide from a library, while it is imported, what it would read and could fail over: proxies, certificates."""
+    """Hide variables from a library during its import that it could fail on: proxies and certificates."""
     names = {name for name in os.environ if name.lower().endswith("_proxy")}
     names.update(_READ_BY_CLIENTS, variables)
     hidden = {name: os.environ.pop(name) for name in names if name in os.environ}
@@ -89,7 +89,7 @@ def without_environment(*variables: str) -> Iterator[None]:
 
 
 def is_this_machine(host: str) -> bool:
-    """Return whether a host's name or address stands for this machine."""
+    """Return True if a host's name or address is this machine."""
     name = host.strip("[]").rstrip(".").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return True
@@ -104,13 +104,13 @@ def is_this_machine(host: str) -> bool:
 
 
 def _proxy_for(url: str, setting: str | None) -> tuple[str | None, str]:
-    """The address of the proxy, and how it is told; None for the direct way."""
+    """Return the address of the proxy and its name for people; None for no proxy."""
     if setting is not None:
         return (None, "") if setting.lower() == NO_PROXY else _checked(setting, "the setting proxy")
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
-    # A proxy elsewhere could not reach this machine by such a name, and would be told what is asked here.
+    # A proxy elsewhere could not reach this machine by such a name, and would read the requests.
     if not host or is_this_machine(host):
         return None, ""
     found = _of_environment(parts.scheme)
@@ -127,16 +127,16 @@ def _proxy_for(url: str, setting: str | None) -> tuple[str | None, str]:
 
 
 def _of_environment(scheme: str) -> tuple[str, str] | None:
-    """The variable that names a proxy for a scheme, and its value."""
+    """Return the variable with the proxy for a scheme, and its value; None if there is none."""
     for key in (scheme, "all"):
         for name in (f"{key}_proxy", f"{key}_PROXY".upper()):
             text = os.environ.get(name)
-            # HTTP_PROXY may be what a visitor's header Proxy became, where a web server starts programs.
+            # Under a web server's CGI, HTTP_PROXY may come from a visitor's header named Proxy.
             if text is None or (name == "HTTP_PROXY" and "REQUEST_METHOD" in os.environ):
                 continue
             if text.strip():
                 return name, text.strip()
-            break  # an empty one in small letters takes the other one back
+            break  # an empty variable in small letters disables the one in capitals
     return None
 
 
@@ -145,7 +145,7 @@ def _variable(name: str) -> str | None:
 
 
 def _is_bypassed(host: str, port: int) -> bool:
-    """Return whether the system excepts a host; the machine's own settings count on macOS and Windows."""
+    """Return True if the system bypasses the proxy for a host; on macOS and Windows by the system's settings."""
     try:
         return bool(proxy_bypass(f"{host}:{port}")) or bool(proxy_bypass(host))
     except (OSError, ValueError):
@@ -153,9 +153,9 @@ def _is_bypassed(host: str, port: int) -> bool:
 
 
 def _is_excepted(host: str, port: int, exceptions: str) -> bool:
-    """Return whether NO_PROXY excepts a host: by names with all below them, addresses, networks, with or without port.
+    """Return True if NO_PROXY has a host: by name, parent domain, address or network, with or without port.
 
-    ``*`` excepts everything. Blanks separate as commas do.
+    ``*`` means all hosts. Entries are separated by commas or white space.
     """
     name = host.rstrip(".").lower()
     try:
@@ -181,7 +181,7 @@ def _is_excepted(host: str, port: int, exceptions: str) -> bool:
 
 
 def _entry_parts(entry: str) -> tuple[str, int | None]:
-    """Host and port of an entry of NO_PROXY, where an IPv6 address has colons of its own."""
+    """Return host and port of an entry of NO_PROXY. An IPv6 address with a port has brackets."""
     found = re.fullmatch(r"\[([^\]]*)\](?::(\d+))?", entry) or re.fullmatch(r"([^:]*):(\d+)", entry)
     if found is None:
         return entry, None
@@ -189,7 +189,7 @@ def _entry_parts(entry: str) -> tuple[str, int | None]:
 
 
 def _checked(text: str, source: str) -> tuple[str, str]:
-    """A proxy's address as the clients take it, and how it is told. The text itself may hold a password."""
+    """Return a proxy's address for the clients, and its name for people, since the address may have a password."""
     text = text.strip()
     address = text if "://" in text else f"http://{text}"
     wrong = LLMConnectionError(
@@ -223,7 +223,7 @@ def _checked(text: str, source: str) -> tuple[str, str]:
 
 
 def _certificates(library: ModuleType, *, secure: bool) -> tuple[ssl.SSLContext, tuple[str, ...]]:
-    """Return the certificates that count, and remarks. One that can't be read matters only for what is encrypted."""
+    """Return the certificates, and remarks. Unreadable ones are an error only if the connection is encrypted."""
     problem = next((found for found in map(_unusable, ("SSL_CERT_FILE", "SSL_CERT_DIR")) if found), "")
     if problem and secure:
         raise LLMConnectionError(f"{problem}: mend or unset it")
@@ -238,7 +238,7 @@ def _certificates(library: ModuleType, *, secure: bool) -> tuple[ssl.SSLContext,
         if secure:
             which = f"SSLKEYLOGFILE names {key_log}, which" if key_log else "What certificates are checked against"
             raise LLMConnectionError(f"{which} can't be used ({_why(error)}): mend or unset it") from error
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # for a redirect: checks, by the system's certificates
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # for a redirect, with the system's certificates
         context.load_default_certs()
     remarks = []
     for name in _CERTIFICATES_OF_OTHERS if secure and not (file or folder) else ():
@@ -252,7 +252,7 @@ def _certificates(library: ModuleType, *, secure: bool) -> tuple[ssl.SSLContext,
 
 
 def _unusable(variable: str) -> str:
-    """Return why the certificates of a variable can't be read; empty where they can, or it is not set."""
+    """Return why the certificates of a variable cannot be read; empty if they can, or it is not set."""
     path = os.environ.get(variable, "")
     if not path:
         return ""

@@ -1,4 +1,4 @@
-"""Refusals of services and models: what is refused is left out or said otherwise from then on, and told once."""
+"""Refusals of services and models: a refused part of a request is left out or replaced from then on, and reported."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _REFUSES = re.compile(
     r"|must\b|should be|instead|\bonly\b|no endpoints|extra inputs|incompatible",
     re.IGNORECASE | re.DOTALL,
 )
-"""Words of a message that refuses something, rather than mentions it."""
+"""Words of a message that refuses something, rather than only mentions it."""
 
 _OF_ALL: Mapping[str, str] = {
     SYSTEM: r"\bsystem[ _-]*(?:role|message|prompt|instruction)|\broles?\b.{0,60}\bsystem\b|\bsystem\b.{0,40}\brole"
     r"|must alternate|\buser\W+(?:and |or )?\W*assistant|developer instruction",
     IMAGES: r"image_url|\bimages?\b|\bvision\b|multi-?modal",
 }
-"""Things that are complained of by words alone, since they are no options."""
+"""Parts that are recognized by words alone, because they are not options."""
 
 _AFTER: Mapping[str, str] = {"max_completion_tokens": "max_tokens"}
-"""Options that a request has only once another was refused."""
+"""Options that a request has only after another was refused."""
 
 _STATUSES = frozenset({400, 422})
 _STATUSES_OF_ALL = frozenset({400, 404, 415, 422, 500, 501})
-"""Templates that know no system role end in server errors, and gateways find nobody who takes images."""
+"""Templates without a system role cause server errors, and gateways find no provider that takes images."""
 
 _SAID: Mapping[str, str] = {
     SYSTEM: "takes no system role: what stands there goes before each question instead",
@@ -50,14 +50,14 @@ _SAID: Mapping[str, str] = {
 
 
 class StatusFailure(LLMFailure):
-    """A failure that an HTTP status stands for.
+    """Failure with an HTTP status.
 
     Args:
-        fault: what kind of failure.
-        text: what happened, where.
+        fault: kind of failure.
+        text: message with the service.
         status: of the response.
         body: of the response.
-        retry_after_s: seconds after which the service wants to be asked again, if it said so.
+        retry_after_s: seconds after which the service asks for a retry; None if it does not say.
     """
 
     def __init__(
@@ -69,12 +69,12 @@ class StatusFailure(LLMFailure):
 
 
 class Refusals:
-    """Everything that one service has refused so far. Used by several threads at once.
+    """Parts of requests that one service has refused so far. Safe for several threads.
 
     Args:
-        options: the fields of a request that can be left out, each with a regular expression of the words by which it
-            is complained of.
-        extra: further fields that the user's settings add; they can be left out, too.
+        options: fields of a request that can be left out, each with a regular expression that recognizes it in a
+            message.
+        extra: further fields from the user's settings; they can be left out, too.
     """
 
     def __init__(self, options: Mapping[str, str], extra: Collection[str] = ()) -> None:
@@ -92,13 +92,13 @@ class Refusals:
         ask: Callable[[LLMRequest, Collection[str]], LLMReply],
         tell: Callable[[str], None],
     ) -> LLMReply:
-        """Ask, and once more for each thing that turns out to be refused, all in the request's own time.
+        """Return the reply to a request; ask again for each refused part, all within the request's time.
 
         Args:
-            where: what is asked, for people.
-            request: the question.
-            ask: asks once, given the question with the time that is left, and the names of what is refused.
-            tell: told once of each thing that is refused.
+            where: name of the service, for people.
+            request: the request.
+            ask: asks once, given the request with the rest of its time, and the names of refused parts.
+            tell: receives a message for people, once for each refused part.
 
         Raises:
             LLMFailure: there is no reply.
@@ -119,14 +119,14 @@ class Refusals:
                     tell(f"{where} {_SAID.get(name, f'refuses {name}: it is left out from now on')}.")
 
     def _is_new(self, name: str) -> bool:
-        """Note that something is refused. Return whether no other thread has met it at the same time."""
+        """Note a refused part. Return True if no other thread has noted it."""
         with self._lock:
             is_new = name not in self._refused
             self._refused |= {name}
             return is_new
 
     def _complained_of(self, failure: StatusFailure, request: LLMRequest, refused: Collection[str]) -> str:
-        """Return what a failure complains of, if the request had it; empty for nothing that could be left out."""
+        """Return the part of the request that a failure refuses; empty if it is none that can be left out."""
         if failure.fault is LLMFault.TOO_LONG or failure.status not in _STATUSES_OF_ALL:
             return ""
         message, named = _message(failure.body)
@@ -142,13 +142,13 @@ class Refusals:
         places = {name: match.start() for name in open_to if (match := self._complaints[name].search(message))}
         if not _REFUSES.search(message):
             places = {}
-        if named:  # the service says what it complains of, which may be nothing that can be left out
+        if named:  # the service names the field, which may be one that cannot be left out
             field = re.split(r"[.\[]", named)[0]
             whole = [name for name in open_to if self._complaints[name].fullmatch(field)]
             parts = [name for name in places if name.startswith(f"{field}=")]
             parts += [name for name in places if field == "messages" and name in (SYSTEM, IMAGES)]
             return next(iter([*parts, *whole]), "")
-        return min(places, key=lambda name: places[name], default="")  # what comes first is what is complained of
+        return min(places, key=lambda name: places[name], default="")  # the first one that the message has
 
 
 def _without(request: LLMRequest, refused: Collection[str]) -> LLMRequest:
@@ -158,7 +158,7 @@ def _without(request: LLMRequest, refused: Collection[str]) -> LLMRequest:
 
 
 def _message(body: str) -> tuple[str, str]:
-    """Return the message in an error's body, and the field that it names; the whole body where it has no message."""
+    """Return the message in an error's body, and the field that it names; the whole body if it has no message."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):

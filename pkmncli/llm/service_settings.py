@@ -1,4 +1,4 @@
-"""Settings that the backends for services share: the way there, what goes along with requests, which models count."""
+"""Settings that the backends for services share: proxy, further fields and headers, and the list of models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SECRET_VALUE = re.compile(r"^(?:sk-|hf_|gh[pousr]_|bearer\s|basic\s)|://[^/\s]*
 _KEY_HEADERS = frozenset({"authorization", "api-key", "x-api-key"})
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _SECRET_VARIABLE = re.compile(r"(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
-"""Names of variables whose values are blanked out of all that the program writes."""
+"""Names of variables whose values are removed from all output."""
 
 _REFUSED = (
     "must hold no key or password, since settings are written into the run; a header may be $NAME, the environment "
@@ -44,7 +44,7 @@ def _without_secrets(address: str) -> str:
 
 
 ServiceAddress = Annotated[str, AfterValidator(_without_secrets)]
-"""The type of a setting that holds a service's address. What could be a secret in it is refused, and not shown."""
+"""Type of a setting with a service's address. An address with a possible secret is refused, and not shown."""
 
 
 def _check_fields(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -60,7 +60,7 @@ def _check_fields(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _refuse_secrets(value: Any, name: str = "") -> None:
-    """Refuse what is called or looks like a secret, at any depth."""
+    """Refuse values that look like a secret, or whose name does, at any depth."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             _refuse_secrets(inner, str(key))
@@ -87,13 +87,13 @@ def _check_headers(headers: dict[str, str]) -> dict[str, str]:
 
 
 def _variable_of(value: str) -> str | None:
-    """Return the environment variable that a header's value stands for, whole or behind a word such as Bearer."""
+    """Return the environment variable in a header's value, alone or after a word such as Bearer; None without one."""
     found = _VARIABLE.fullmatch(value.rpartition(" ")[2])
     return None if found is None else found[1] or found[2]
 
 
 class ServiceSettings(BaseModel):
-    """The way to a service, what is sent along, and whether its list of models is believed."""
+    """Settings of a service: proxy, further fields and headers, and whether a model must be listed."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
@@ -116,15 +116,15 @@ class ServiceSettings(BaseModel):
 
     @property
     def carries_key(self) -> bool:
-        """Return whether the further headers have a key, so that none else is needed."""
+        """True if the further headers have a key, so that no other is needed."""
         return any(name.lower() in _KEY_HEADERS for name in self.extra_headers)
 
     @property
     def headers(self) -> dict[str, str]:
-        """Return the further headers, with what the environment has for them.
+        """Further headers, with the values of environment variables.
 
         Raises:
-            LLMConnectionError: a variable holds what no header can.
+            LLMConnectionError: a variable has characters that no header can have.
         """
         filled = {}
         for name, value in self.extra_headers.items():

@@ -1,4 +1,4 @@
-"""HTTP for backends: replies from what a service sent, and everything that goes wrong on the way as a fault."""
+"""HTTP for backends: addresses, and failures of services and connections as faults."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _STATUS_BY_WORD = {
     **{"rate_limit": 429, "overloaded": 529, "unavailable": 503, "authentication": 401, "api_key": 401},
     **{"permission": 403, "quota": 402, "not_found": 404, "too_large": 413, "timeout": 504, "invalid_request": 400},
 }
-"""The status that an error's own word stands for, where it comes with another."""
+"""HTTP status for the words in an error, if the response has another status."""
 _TOO_LONG_WORDS = ("context length", "context size", "context_length", "too long", "maximum context", "exceed_context")
 _LOADING = re.compile(r"\bload(?:ing|ed yet)|\bwarming up|\bcold start|\bstarting up", re.IGNORECASE)
 _LOADING_STATUSES = frozenset({409, 425, 429, 500, 502, 503})
@@ -57,15 +57,15 @@ _VARIABLES_OF_CLIENTS = ("OPENAI_", "ANTHROPIC_", "OLLAMA_")
 _PROXY_PASSWORD = "it wants a name and a password, as in HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
 _MAY_BE_NO_TALKER = frozenset({LLMFault.REFUSED, LLMFault.NO_MODEL, LLMFault.BROKEN})
 _NO_REPLY = (ValueError, TypeError, AttributeError, RuntimeError)
-"""Errors that the clients raise over a response that they can't read."""
+"""Errors that the clients raise for a response that they cannot read."""
 
 
 def where_is(url: str, default: str) -> str:
-    """A service's host and port for people, without a name and password in its address."""
+    """Return a service's host and port for people, without name and password."""
     try:
         parts = urlsplit(url if "//" in url else f"//{url}")
         host, port = parts.hostname, parts.port
-    except ValueError:  # no address; the client says so
+    except ValueError:  # invalid; the client reports it
         return default
     if not host:
         return default
@@ -74,10 +74,10 @@ def where_is(url: str, default: str) -> str:
 
 
 def check_address(url: str, what_to_do: str) -> None:
-    """Check that a service's address is one.
+    """Check a service's address.
 
     Raises:
-        LLMConnectionError: it is none; ``what_to_do`` says how to write it. The address itself may hold a password.
+        LLMConnectionError: it is invalid. The message is ``what_to_do``; the address may have a password.
     """
     try:
         parts = urlsplit(url)
@@ -89,13 +89,13 @@ def check_address(url: str, what_to_do: str) -> None:
 
 
 def failure_of_status(status: int, body: str, headers: Mapping[str, str], who: str) -> LLMFailure:
-    """The failure that an HTTP status stands for.
+    """Return the failure for an HTTP status.
 
     Args:
         status: of the response.
-        body: of the response; of it a short line is told, except where a key was refused.
+        body: of the response; the message has a short line of it, unless a key was refused.
         headers: of the response, for ``retry-after``.
-        who: what was asked, for people.
+        who: name of the service, for people.
     """
     fault = _FAULT_BY_STATUS.get(status, LLMFault.BROKEN if status >= 500 else LLMFault.REFUSED)
     hint = ""
@@ -111,21 +111,21 @@ def failure_of_status(status: int, body: str, headers: Mapping[str, str], who: s
 
 
 def lists_none(failure: LLMFailure) -> bool:
-    """Return whether a service that failed to list its models may answer questions all the same."""
+    """Return True if a service that failed to list its models may still answer questions."""
     if not isinstance(failure, StatusFailure):
         return False
     if failure.fault in (LLMFault.NO_MODEL, LLMFault.REFUSED, LLMFault.LOADING) or failure.status == 501:
         return True
-    return failure.status == 403 and "scope" in failure.body.lower()  # a key for questions alone
+    return failure.status == 403 and "scope" in failure.body.lower()  # a key that may only ask
 
 
 def unreachable(where: str, error: BaseException) -> LLMFailure:
-    """Return the failure that a connection which did not come about stands for, with what a person can do about it."""
+    """Return the failure for a connection that was not made, with a hint."""
     for one in _chain(error):
         if isinstance(one, ssl.SSLCertVerificationError):
             why = f"its certificate is not trusted ({one.verify_message}); SSL_CERT_FILE can name a file with it"
             return ExplainedFailure(LLMFault.UNREACHABLE, f"{where} can't be reached: {why}")
-        kind = type(one).__name__  # of either HTTP library
+        kind = type(one).__name__  # the same in both HTTP libraries
         if isinstance(one, ssl.SSLError):
             plain = "WRONG_VERSION_NUMBER" in str(one) or "record layer" in str(one).lower()
             why = "it does not speak https there, so write http://" if plain else f"no encryption ({one.reason or one})"
@@ -145,17 +145,17 @@ def _is_odd(variable: str, value: str) -> bool:
 
 
 class ExplainedFailure(LLMFailure):
-    """A failure whose text says by itself what can be done."""
+    """Failure whose message has a hint."""
 
 
 def no_client(error: LLMConnectionError) -> LLMFailure:
-    """Return the failure that a client which can't be built stands for."""
+    """Return the failure for a client that cannot be built."""
     fault = LLMFault.AUTHENTICATION if isinstance(error, InvalidKeyError) else LLMFault.UNREACHABLE
     return ExplainedFailure(fault, str(error))
 
 
 def with_advice(failure: LLMFailure, advice: str) -> LLMConnectionError:
-    """Return a failure as an error for people: with advice, unless it has some of its own."""
+    """Return a failure as an error for people, with ``advice`` unless its message has a hint."""
     if isinstance(failure, ExplainedFailure):
         return LLMConnectionError(str(failure))
     if isinstance(failure, StatusFailure) and failure.status == _PROXY_REFUSED:
@@ -174,21 +174,21 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def through_client(call: Callable[[], T], sdk: ModuleType, http: ModuleType, where: str, timeout_s: float) -> T:
-    """Run a call of an official client; every error of it becomes a failure.
+    """Return the result of a call of an official client; each of its errors becomes a failure.
 
     Args:
-        call: asks something.
-        sdk: the client's library, ``openai`` or one of the same make.
+        call: makes a request.
+        sdk: the client's library, ``openai`` or one generated alike.
         http: the HTTP library that it uses.
-        where: what is asked, for people.
-        timeout_s: seconds that it has, for people.
+        where: name of the service, for people.
+        timeout_s: timeout in seconds, for people.
 
     Raises:
-        LLMFailure: for whatever went wrong.
+        LLMFailure: the call failed.
     """
     try:
         return call()
-    except LLMConnectionError as error:  # of building the client
+    except LLMConnectionError as error:  # the client could not be built
         raise no_client(error) from error
     except sdk.APIStatusError as error:
         response = error.response
@@ -199,7 +199,7 @@ def through_client(call: Callable[[], T], sdk: ModuleType, http: ModuleType, whe
         cause = error.__cause__
         if isinstance(cause, http.ReadError) and "longer than" in str(cause):
             raise LLMFailure(LLMFault.BROKEN, f"{where}: {cause}") from error
-        if not isinstance(cause, (http.TransportError, UnicodeEncodeError)):  # redirected for ever, or packed
+        if not isinstance(cause, (http.TransportError, UnicodeEncodeError)):  # endless redirects, or a compressed reply
             raise LLMFailure(LLMFault.BROKEN, f"{where} answered what is no reply") from error
         raise unreachable(where, error) from error
     except UnicodeEncodeError as error:
@@ -209,12 +209,12 @@ def through_client(call: Callable[[], T], sdk: ModuleType, http: ModuleType, whe
 
 
 def failure_inside(who: str, body: Any, otherwise: str) -> LLMFailure:
-    """The failure that a response without a reply stands for, though its status was 200.
+    """Return the failure for a response without a reply, though its status was 200.
 
     Args:
-        who: what was asked, for people.
+        who: name of the service, for people.
         body: of the response, or its error.
-        otherwise: what to say where it tells nothing of an error.
+        otherwise: message if the body has no error.
     """
     values = body if isinstance(body, Mapping) else {"error": body}
     detail = _detail(json.dumps(values, default=str))
@@ -231,7 +231,7 @@ def failure_inside(who: str, body: Any, otherwise: str) -> LLMFailure:
 
 
 def _detail(body: str) -> str:
-    """The message in an error's body, on one line and short; nothing from a page meant for browsers."""
+    """Return the message in an error's body, short and on one line; empty for an HTML page."""
     text = body.strip()
     try:
         value = parse_json(text)

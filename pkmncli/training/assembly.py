@@ -11,10 +11,10 @@ from pkmncli.api.runs import DEFAULT_STORE
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError
+from pkmncli.hybrid import build
 from pkmncli.hybrid.curriculum import Curriculum
-from pkmncli.hybrid.encoder_choice import encoder_argument
+from pkmncli.seeds import Purpose, derive_seed
 from pkmncli.training.no_learner import NoLearner
-from pkmncli.training.seeds import Purpose, derive_seed
 from pkmncli.training.workers.spec import PartSpec, WorkerSpec
 
 if TYPE_CHECKING:
@@ -191,19 +191,15 @@ def build_learner(
     if train.rl == NONE:
         return NoLearner()
     _set_torch_threads(train.torch_threads)
-    registration = registry.get("algorithms", train.rl)
-    own = settings.for_part(registration)
-    learner: Algorithm = registration.load()(
+    return build.build_learner(
+        settings,
+        registry,
         pool.observation_space,
         pool.action_space,
-        pool.num_envs if num_envs is None else num_envs,
-        derive_seed(train.seed, Purpose.LEARNER),
-        own,
-        train.device,
-        total_steps,
-        **encoder_argument(settings, registry, own),
+        num_envs=pool.num_envs if num_envs is None else num_envs,
+        seed=derive_seed(train.seed, Purpose.LEARNER),
+        total_steps=total_steps,
     )
-    return learner
 
 
 def build_strategy(settings: ResolvedSettings, registry: Registry) -> Strategy | None:

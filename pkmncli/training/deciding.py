@@ -10,9 +10,9 @@ import numpy as np
 from pkmncli.api import PILOT_ACTS, Algorithm, Transitions
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
+from pkmncli.seeds import Purpose, derive_seed
 from pkmncli.training.checks import ActionValues
 from pkmncli.training.options import TrainerOptions
-from pkmncli.training.seeds import Purpose, derive_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

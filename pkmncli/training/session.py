@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pkmncli.advice.build import CoordinatorBuilder, build_coordinator
 from pkmncli.api import Algorithm, RunInfo, Store
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.checkpoint_index import LATEST
@@ -22,8 +23,8 @@ from pkmncli.errors import PkmnError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.run_lock import RunLock
 from pkmncli.runs import Run, check_run_name, create_run
+from pkmncli.seeds import Purpose
 from pkmncli.standard_streams import Installed
-from pkmncli.training.advice.build import DeskBuilder, build_desk
 from pkmncli.training.assembly import (
     build_curriculum,
     build_learner,
@@ -60,7 +61,6 @@ from pkmncli.training.options import TrainerOptions, trainer_options
 from pkmncli.training.progression import Progression
 from pkmncli.training.run_guard import RunGuard
 from pkmncli.training.run_keeper import RunKeeper
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.trainer import Trainer
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.process import WorkerLostError
@@ -132,7 +132,7 @@ class TrainingSession:
             started_from = self._begin_from_weights(pool, learner)
             pool.reset()  # a start state that does not fit is told before there is a run
             shown = self._show_demonstrations(pool, learner, interrupted)
-            desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
+            advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
             given = read_given_starts(self._settings)
             run = create_run(train.save_dir, slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked() as lock, log_to(run, train.log_level):
@@ -140,7 +140,7 @@ class TrainingSession:
                 self._settings = settle(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
                 begun = _Begun(shown, started_from)
-                return self._train(run, lock, pool, learner, options, begun, desk, interrupted)
+                return self._train(run, lock, pool, learner, options, begun, advice, interrupted)
 
     def go_on(self, run: Run, at: str = LATEST) -> Outcome:
         """Resume a run from its newest checkpoint that is whole, or from an earlier one; later ones are set aside.
@@ -168,8 +168,8 @@ class TrainingSession:
                 schedule_steps = checkpoint.content.trainer.schedule_steps
                 options = trainer_options(self._settings, pool.max_steps_per_episode, schedule_steps)
                 learner = self._learner(pool, options)
-                desk = build_desk(self._settings, self._registry, pool, tell=self._tell)
-                return self._train(run, lock, pool, learner, options, checkpoint, desk, interrupted)
+                advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
+                return self._train(run, lock, pool, learner, options, checkpoint, advice, interrupted)
 
     @staticmethod
     def _mend_names(run: Run, pool: WorkerPool) -> None:
@@ -232,7 +232,7 @@ class TrainingSession:
         learner: Algorithm,
         options: TrainerOptions,
         begun: WholeCheckpoint | _Begun,
-        desk: DeskBuilder | None,
+        advice: CoordinatorBuilder | None,
         interrupted: InterruptFlag,
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
@@ -255,7 +255,7 @@ class TrainingSession:
             RunKeeper(RunInfo(run.folder, settings.values()), keeper, guard),
             Callbacks(following),
             starts=EpisodeStarts.of(settings, pool, run.starts_folder),
-            advice=desk,
+            advice=advice,
             progression=progression,
             evaluate=evaluation.play,
         )

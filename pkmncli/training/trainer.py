@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkmncli.advice.worth import side_outcomes
 from pkmncli.api import Algorithm, RunInfo, Segment, Store
-from pkmncli.hybrid.outcomes import side_outcomes
+from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.between_steps import BetweenSteps
 from pkmncli.training.checkpoints.files import Checkpoint
 from pkmncli.training.checkpoints.state import Stateful, TrainerState
@@ -26,10 +27,9 @@ from pkmncli.training.progression import Progression
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.episodes import RunningEpisode
 from pkmncli.training.recording.training_record import TrainingRecord
-from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 
 if TYPE_CHECKING:
-    from pkmncli.training.advice.coordinator import AdviceDesk
+    from pkmncli.advice.coordinator import AdviceCoordinator
     from pkmncli.training.beginnings.episode_starts import EpisodeStarts
     from pkmncli.training.run_keeper import RunKeeper
     from pkmncli.training.workers.pool import WorkerPool
@@ -66,7 +66,7 @@ class Trainer:
         callbacks: Callbacks,
         *,
         starts: EpisodeStarts | None = None,
-        advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk] | None = None,
+        advice: Callable[[Callable[[Mapping[str, Any]], None]], AdviceCoordinator] | None = None,
         progression: Progression | None = None,
         evaluate: Callable[[Algorithm], Mapping[str, Any]] | None = None,
     ) -> None:
@@ -81,7 +81,7 @@ class Trainer:
         self._thread = updates_of(learner)
         self._decider = Decider(pool, learner, options)
         self._record = TrainingRecord(pool, store, options.start, self._on_rows, self._on_metrics)
-        self._desk = advice(self._record.recorder.add_advice) if advice is not None else None
+        self._advice = advice(self._record.recorder.add_advice) if advice is not None else None
         self._check_reward = RewardCheck(pool.reward_names)
         self._meters = Meters(options)
         self._between = BetweenSteps(
@@ -150,8 +150,8 @@ class Trainer:
         self._pool.load(checkpoint.workers, state.press_logs)
         if self._starts is not None and state.starts is not None:
             self._starts.resume([episode.start for episode in self._record.episodes])
-        if self._desk is not None and state.advice is not None:
-            self._desk.load_state_dict(state.advice, self._record.advice_after(checkpoint.step))
+        if self._advice is not None and state.advice is not None:
+            self._advice.load_state_dict(state.advice, self._record.advice_after(checkpoint.step))
         self._apply_shares()
         self._saved_at = checkpoint.step
         self._meters.begin(self.statistics.steps)
@@ -188,13 +188,13 @@ class Trainer:
             self._record.recorder.finish()
         finally:
             with contextlib.ExitStack() as ending:  # the last one first, each whatever became of the others
-                if self._desk is not None:
-                    ending.callback(self._desk.close)
+                if self._advice is not None:
+                    ending.callback(self._advice.close)
                 ending.callback(self._thread.close)
                 ending.callback(self._record.recorder.close)
         summary = self.statistics.summary()
-        if self._desk is not None:
-            summary["llm"] = self._desk.summary()
+        if self._advice is not None:
+            summary["llm"] = self._advice.summary()
         summary |= self._progression.summary()
         self._notify(Callback.on_finish, self, summary)
         return summary
@@ -204,7 +204,7 @@ class Trainer:
         began = clock()
         before = self.statistics.progress
         steps_before = before.steps
-        if self._desk is not None and not self._desk.before_step(steps_before, self.interrupted):
+        if self._advice is not None and not self._advice.before_step(steps_before, self.interrupted):
             return
         asked = clock()
         decides = not self._between.pretraining.pending
@@ -217,7 +217,7 @@ class Trainer:
             logger.warning(problem)
             self._notify(Callback.on_message, problem)
         self._learner.observe(transitions_of(result, choice))
-        models, latencies = self._desk.after_step(result.records) if self._desk is not None else (None, None)
+        models, latencies = self._advice.after_step(result.records) if self._advice is not None else (None, None)
         self._record.add_steps(result.records, models, latencies, choice.values)
         for change in self._decider.after_step(result.records, choice):
             self._notify(Callback.on_message, change)
@@ -257,8 +257,8 @@ class Trainer:
         """Apply the trust of the curriculum and the share of the strategy."""
         if self._progression.trust is not None:
             self._decider.arbiter.trust = self._progression.trust
-        if self._progression.share is not None and self._desk is not None:
-            self._desk.sides.share = self._progression.share
+        if self._progression.share is not None and self._advice is not None:
+            self._advice.set_share(self._progression.share)
 
     def ask_to_save(self, *, best: bool = False) -> None:
         """Request a checkpoint after the current step; ``best`` marks it as the best."""
@@ -277,8 +277,8 @@ class Trainer:
         metrics |= {f"journey/{name}": value for name, value in journey.progress.items()}
         kept: dict[str, float] = {"store/bytes": self._record.size_bytes, "memory/peak_bytes": peak_memory_bytes()}
         kept |= self._decider.metrics()
-        if self._desk is not None:
-            kept |= self._desk.metrics()
+        if self._advice is not None:
+            kept |= self._advice.metrics()
         self._record.keep_metrics(metrics | kept)
 
     # Callbacks -------------------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ class Trainer:
             self._pool.action_names,
             game=self._pool.status(0),
             goal=self._pool.goal,
-            advice="" if self._desk is None else self._desk.latest_advice,
+            advice="" if self._advice is None else self._advice.latest_advice,
             trust=progression.trust,
             strategy="" if progression.strategy is None else progression.strategy.name,
             share=progression.share or 0.0,
@@ -378,7 +378,7 @@ class Trainer:
             **{name: part.state_dict() for name, part in self._parts.items()},
             statistics=self.statistics,
             schedule_steps=self._options.schedule_steps,
-            advice=None if self._desk is None else self._desk.state_dict(),
+            advice=None if self._advice is None else self._advice.state_dict(),
             metrics_of_next_step=dict(self._between.metrics_of_next_step),
             episodes=[episode.state_dict() for episode in self._record.episodes],
             press_logs=[log.state_dict() for log in self._pool.logs()],

@@ -6,9 +6,9 @@ import os
 
 from pkmncli.experiments.standing import ExperimentRun
 from pkmncli.plugins import Registry
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import build_learner, worker_spec
 from pkmncli.training.display.estimate import Estimate, estimate, observation_bytes
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 
 

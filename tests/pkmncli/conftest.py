@@ -134,6 +134,14 @@ def run_pkmn(tmp_path: Path) -> RunPkmn:
     return run
 
 
+def _leave_out_latencies(values: Any) -> None:
+    if isinstance(values, dict):
+        for name in ("latency_s", "latencies_s", "latency_p50_s", "latency_p95_s"):
+            values.pop(name, None)
+    for value in values.values() if isinstance(values, dict) else values if isinstance(values, list) else ():
+        _leave_out_latencies(value)
+
+
 def _leave_out_times(value: Any) -> None:
     """Takes the seconds that a training had taken out of plain values, however deep they are."""
     if isinstance(value, dict):
@@ -161,16 +169,11 @@ def course() -> Callable[[Path], dict[str, Any]]:
         meta["trainer"]["statistics"].pop("elapsed_s")
         for measured in ("times", "latencies_s"):
             meta["trainer"]["recorder"]["held"].pop(measured)
-        for desk in (meta["trainer"].get("advice") or {}).get("desks", []):
-            desk.pop("latency_s")
         summary = Run(folder).read_summary()
         for journey in (meta["trainer"]["statistics"]["journey"], meta["trainer"]["journeys"], summary["journey"]):
             _leave_out_times(journey)
-        for advised in (meta["trainer"].get("advice"), summary.get("llm")):
-            if advised is not None:
-                for name in ("latencies_s", "latency_p50_s", "latency_p95_s"):
-                    advised.pop(name, None)
-                    advised.get("usage", {}).pop(name, None)
+        _leave_out_latencies(meta["trainer"].get("advice"))
+        _leave_out_latencies(summary.get("llm"))
         return {
             "decisions": [{name: row[name] for name in row if name not in {"time", "latency_s"}} for row in decisions],
             "episodes": episodes,

@@ -19,7 +19,7 @@ from pkmncli import hookimpl
 from pkmncli.api import NAMES_ENCODER, Algorithm
 from pkmncli.config import resolve_settings
 from pkmncli.errors import ConfigurationError, PluginError
-from pkmncli.hybrid.encoder_choice import encoder_argument
+from pkmncli.hybrid.build import encoder_argument
 from pkmncli.learners.observations import ObservationLayout
 from pkmncli.plugins import Plugin, Registry
 from pkmncli.testing import check_plugin

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pkmncli.api import LLMFailure, LLMReply, LLMRequest
+from pkmncli.llm.budget import Usage
 from pkmncli.llm.cache import CacheUse, ReplyCache
-from pkmncli.llm.counsel import Counsel
-from pkmncli.llm.guard import Backoff, Breaker
-from pkmncli.llm.usage import Usage
+from pkmncli.llm.client import LLMClient
+from pkmncli.llm.retry import Backoff, CircuitBreaker
 from support.reply_forms import FORM
 
 GOOD = json.dumps({"goal": "g", "skill": "press", "presses": ["up"], "confidence": 0.5, "reason": "r"})
@@ -61,7 +61,7 @@ class Clock:
         return self.now
 
 
-def counsel_of(
+def client_of(
     backend: FakeBackend,
     *,
     clock: Clock | None = None,
@@ -71,13 +71,13 @@ def counsel_of(
     failures: int = 5,
     told: list[str] | None = None,
     most_tokens: int | None = None,
-) -> Counsel:
-    """A counsel that waits for nothing between its attempts."""
-    return Counsel(
+) -> LLMClient:
+    """A client that waits for nothing between its attempts."""
+    return LLMClient(
         backend,
         "fake",
         usage or Usage(),
-        Breaker(clock or Clock(), failures=failures),
+        CircuitBreaker(clock or Clock(), failures=failures),
         backoff=Backoff(attempts=3, first_s=0.0),
         form=FORM,
         most_tokens=most_tokens,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pkmncli.api import Source
 from pkmncli.config import resolve_settings
 from pkmncli.plugins import Registry, get_registry
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.spec import WorkerSpec
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pkmncli.config import ResolvedSettings
-from pkmncli.hybrid.starts_curriculum import StartsCurriculum
+from pkmncli.seeds import Purpose, derive_seed, episode_number
+from pkmncli.training.beginnings.starts_curriculum import StartsCurriculum
 from pkmncli.training.recording.recorded import keep_state, state_file
-from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,9 +17,9 @@ from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode, Arbiter
 from pkmncli.hybrid.hand_over import HandOver
+from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.recording.episodes import RunningEpisode
 from pkmncli.training.recording.recorder import Recorder
-from pkmncli.training.seeds import Purpose, derive_seed, episode_number
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,11 +13,11 @@ from pkmncli.diagnostics import say
 from pkmncli.errors import RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import open_store, worker_spec
 from pkmncli.training.display.verdict import PLAYERS, verdict
 from pkmncli.training.evaluation.baselines import BASELINES_FILE, Baselines
 from pkmncli.training.evaluation.evaluation import LearnerPolicy, evaluate, keep_evaluation, report
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from pkmncli.diagnostics import say
 from pkmncli.errors import CheckpointError, ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.runs import Run, create_run, open_run
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import build_learner, names_of, open_store, worker_spec
 from pkmncli.training.beginnings.pretrained import FOLDER, find_pretrained
 from pkmncli.training.checkpoints.files import Checkpoint, read_checkpoint, write_checkpoint
@@ -20,7 +21,6 @@ from pkmncli.training.checkpoints.state import TrainerState
 from pkmncli.training.evaluation.evaluation import LearnerPolicy, evaluate, keep_evaluation
 from pkmncli.training.evaluation.final_evaluation import ENVIRONMENTS, side_by_side_spec
 from pkmncli.training.run_settings import run_settings
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 
 if TYPE_CHECKING:

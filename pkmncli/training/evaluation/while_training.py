@@ -11,9 +11,9 @@ from pkmncli.api import Algorithm, Source
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.evaluation.evaluation import AgentPolicy, evaluate, report
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.spec import WorkerSpec
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkmncli.advice.worth import HORIZON
 from pkmncli.api import REWARD_PARTS, Coded
-from pkmncli.hybrid.outcomes import HORIZON
 from pkmncli.training.workers.shared_memory import RECORD_DTYPE
 
 if TYPE_CHECKING:

@@ -62,12 +62,7 @@ class PressLog:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resume from :meth:`state_dict`."""
         self.advice = [
-            (int(steps), None if values is None else advice_from(values)) for steps, values in state["advice"]
+            (int(steps), None if values is None else Advice.from_values(values)) for steps, values in state["advice"]
         ]
         self.presses, self.sources = bytearray.fromhex(state["presses"]), bytearray.fromhex(state["sources"])
         self.described = int(state["described"])
-
-
-def advice_from(values: Mapping[str, Any]) -> Advice:
-    """Advice from its plain values."""
-    return Advice(**{**values, "presses": tuple(values["presses"])})

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pkmncli.training.seeds import Purpose
+from pkmncli.seeds import Purpose
 
 if TYPE_CHECKING:
     from pkmncli.api import Environment

@@ -27,9 +27,9 @@ from pkmncli.declared import action_names_of, phase_roles_of, reward_names_of
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import PkmnError, TrainingError
 from pkmncli.outgoing_text import redact_values
-from pkmncli.training.seeds import derive_seed, episode_number
+from pkmncli.seeds import derive_seed, episode_number
 from pkmncli.training.workers.consequences import ConsequenceWatcher
-from pkmncli.training.workers.press_log import PressLog, advice_from
+from pkmncli.training.workers.press_log import PressLog
 from pkmncli.training.workers.shared_memory import TERMINAL_SLOT, SharedBlock
 from pkmncli.training.workers.spec import EpisodeEnd, Standing, StepNews, WorkerSpec, WorkerState, standing_of
 
@@ -123,7 +123,7 @@ class Worker:
             self.pilot.load_state(state.pilot["memory"])
             self.proposal = Decision(*state.pilot["proposal"])
             advice = state.pilot["advice"]
-            self.advice = None if advice is None else advice_from(advice)
+            self.advice = None if advice is None else Advice.from_values(advice)
             self.advice_steps_left = state.pilot["advice_steps_left"]
         self._publish(slot)
 

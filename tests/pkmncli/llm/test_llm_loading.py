@@ -10,23 +10,25 @@ import pytest
 from support.llm_fakes import GOOD, REQUEST, Clock, FakeBackend
 
 from pkmncli.api import Action, LLMFailure, LLMFault, LLMReply, LLMRequest
-from pkmncli.llm.counsel import Counsel
-from pkmncli.llm.guard import Backoff, Breaker
+from pkmncli.llm.budget import Usage
+from pkmncli.llm.client import LLMClient
 from pkmncli.llm.loading import LONGEST_S, Loading
 from pkmncli.llm.manager import LLMManager
-from pkmncli.llm.usage import Usage
+from pkmncli.llm.retry import Backoff, CircuitBreaker
 
 LATE = LLMFailure(LLMFault.TIMEOUT, "it did not answer in time")
 LOADS = LLMFailure(LLMFault.LOADING, "it answered 503 (Loading model)")
 SHORT = replace(REQUEST, timeout_s=1.0)
 
 
-def counsel(backend: FakeBackend, told: list[str], limit_s: float | None = 10.0, clock: Clock | None = None) -> Counsel:
-    return Counsel(
+def client(
+    backend: FakeBackend, told: list[str], limit_s: float | None = 10.0, clock: Clock | None = None
+) -> LLMClient:
+    return LLMClient(
         backend,
         "fake",
         Usage(),
-        Breaker(clock or Clock()),
+        CircuitBreaker(clock or Clock()),
         Backoff(attempts=3, first_s=0.0),
         loading=Loading(limit_s, told.append),
         report=told.append,
@@ -39,7 +41,7 @@ def times(backend: FakeBackend) -> list[float]:
 
 def test_the_first_answer_has_the_time_of_a_loading_and_the_next_its_own() -> None:
     backend = FakeBackend()
-    one = counsel(backend, [])
+    one = client(backend, [])
     assert one.ask(SHORT).advice is not None
     assert one.ask(SHORT).advice is not None
     assert times(backend) == [10, 1]
@@ -47,20 +49,20 @@ def test_the_first_answer_has_the_time_of_a_loading_and_the_next_its_own() -> No
 
 def test_without_a_time_for_loading_every_answer_has_its_own() -> None:
     backend = FakeBackend()
-    counsel(backend, [], None).ask(SHORT)
+    client(backend, [], None).ask(SHORT)
     assert times(backend) == [1]
 
 
 def test_a_question_that_may_take_longer_than_a_loading_does() -> None:
     backend = FakeBackend()
-    counsel(backend, []).ask(replace(REQUEST, timeout_s=20.0))
+    client(backend, []).ask(replace(REQUEST, timeout_s=20.0))
     assert times(backend) == [20]
 
 
 def test_a_loading_that_takes_too_long_is_left_alone_at_once_and_has_longer_the_next_time() -> None:
     clock, told = Clock(), []  # type: tuple[Clock, list[str]]
     backend = FakeBackend([LATE, LATE, LATE, LATE, GOOD, GOOD])
-    one = counsel(backend, told, clock=clock)
+    one = client(backend, told, clock=clock)
     assert one.ask(SHORT).fault is LLMFault.TIMEOUT
     assert times(backend) == [10], "it is asked once, not five times"
     assert sum("No advice" in line for line in told) == 1
@@ -75,7 +77,7 @@ def test_a_loading_that_takes_too_long_is_left_alone_at_once_and_has_longer_the_
 
 def test_after_an_answer_that_did_not_come_the_model_may_have_been_put_away() -> None:
     backend = FakeBackend([GOOD, LATE, GOOD, GOOD])
-    one = counsel(backend, [])
+    one = client(backend, [])
     assert [one.ask(SHORT).fault for _ in range(4)] == [None, LLMFault.TIMEOUT, None, None]
     assert times(backend) == [1 * 10, 1, 10, 1]
 
@@ -83,7 +85,7 @@ def test_after_an_answer_that_did_not_come_the_model_may_have_been_put_away() ->
 def test_a_server_that_says_that_it_loads_is_asked_until_it_has() -> None:
     backend = FakeBackend([LOADS, LOADS, GOOD])
     usage = Usage()
-    one = counsel(backend, [])
+    one = client(backend, [])
     one.usage = usage
     answer = one.ask(SHORT)
     assert answer.advice is not None
@@ -95,19 +97,19 @@ def test_a_server_that_says_that_it_loads_is_asked_until_it_has() -> None:
 def test_a_server_that_never_ends_loading_is_told_as_such() -> None:
     told: list[str] = []
     backend = FakeBackend([LOADS])
-    answer = counsel(backend, told, 0.3).ask(replace(REQUEST, timeout_s=0.1))
+    answer = client(backend, told, 0.3).ask(replace(REQUEST, timeout_s=0.1))
     assert answer.fault is LLMFault.LOADING
     assert "Loading model" in answer.problem
     assert sum("No advice" in line for line in told) == 1
 
 
 def test_a_server_that_falls_silent_while_it_loads_was_loading() -> None:
-    answer = counsel(FakeBackend([LOADS, LATE]), []).ask(SHORT)
+    answer = client(FakeBackend([LOADS, LATE]), []).ask(SHORT)
     assert answer.fault is LLMFault.LOADING
 
 
 def test_the_end_of_a_run_ends_the_waiting_for_a_loading() -> None:
-    one = counsel(FakeBackend([LOADS]), [], 600.0)
+    one = client(FakeBackend([LOADS]), [], 600.0)
     one.stopping.set()
     began = time.monotonic()
     assert one.ask(SHORT).fault is LLMFault.LOADING
@@ -152,7 +154,7 @@ def test_the_documents_manager_gives_its_first_answer_that_time_too() -> None:
 
 def test_an_empty_answer_of_so_many_tokens_used_them_up() -> None:
     told: list[str] = []
-    one = counsel(FakeBackend([lambda request: LLMReply("", "tiny", completion_tokens=request.max_tokens)]), told)
+    one = client(FakeBackend([lambda request: LLMReply("", "tiny", completion_tokens=request.max_tokens)]), told)
     one.ask(SHORT)
     assert len(told) == 1 and "used up its 300 tokens before it answered" in told[0]
 
@@ -175,7 +177,7 @@ def test_tokens_that_are_used_up_are_told_once_with_what_mends_it(
 
     told: list[str] = []
     backend = FakeBackend([answer])
-    one = counsel(backend, told)
+    one = client(backend, told)
     for _ in range(3):
         one.ask(replace(REQUEST, max_tokens=1234))
     assert len(backend.asked) == 3 * asked

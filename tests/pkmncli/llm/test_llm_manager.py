@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from support.llm_fakes import GOOD, FakeBackend, counsel_of
+from support.llm_fakes import GOOD, FakeBackend, client_of
 
 import pkmn_pyboy.plugin
 import pkmncli
@@ -51,7 +51,7 @@ class Odd(BaseLLMManager):
 
 def test_the_documents_example_advises() -> None:
     manager: Any = CustomLLMManager()
-    answer = counsel_of(manager).ask(REQUEST)
+    answer = client_of(manager).ask(REQUEST)
     assert answer.reading is Reading.SCHEMA
     assert answer.advice is not None
     assert answer.advice.presses == (Action.UP,)
@@ -106,13 +106,13 @@ def test_whatever_a_class_of_ones_own_does_is_a_fault(given: Any, fault: LLMFaul
 def test_what_is_not_said_about_an_action_is_no_problem(metadata: Any) -> None:
     manager: Any = Odd()
     manager.given = (4, metadata)
-    assert counsel_of(manager).ask(REQUEST).advice is not None
+    assert client_of(manager).ask(REQUEST).advice is not None
 
 
 def test_a_confidence_that_is_none_is_no_advice_by_schema() -> None:
     manager: Any = Odd()
     manager.given = (4, {"confidence": 1e15})
-    assert counsel_of(manager).ask(REQUEST).reading is not Reading.SCHEMA
+    assert client_of(manager).ask(REQUEST).reading is not Reading.SCHEMA
 
 
 def test_one_that_never_comes_back_is_left() -> None:
@@ -151,7 +151,7 @@ def test_a_manager_is_a_backend_too() -> None:
     backend = FakeBackend()
     manager = LLMManager(backend)
     assert manager.check() == "Advice: fake."
-    assert counsel_of(manager).ask(REQUEST).advice is not None  # type: ignore[arg-type]
+    assert client_of(manager).ask(REQUEST).advice is not None  # type: ignore[arg-type]
     manager.close()
     assert backend.closed
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from pkmncli.advice.build import build_client
 from pkmncli.api import Price
 from pkmncli.config import resolve_settings
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
 from pkmncli.testing.scripted import ScriptedBackend
-from pkmncli.training.advice.build import build_counsel
 
 
 @pytest.fixture(autouse=True)
@@ -22,11 +22,11 @@ def _replies(monkeypatch: pytest.MonkeyPatch) -> None:
 def _price_with(**values: Any) -> Price | None:
     options = {"llm": "scripted", "llm_model": "mine-2", **values}
     settings = resolve_settings(options, registry=get_registry(), environ={})
-    counsel = build_counsel(settings, get_registry(), report=print, tell=lambda text: None)
+    client = build_client(settings, get_registry(), report=print, tell=lambda text: None)
     try:
-        return counsel.usage.price
+        return client.usage.price
     finally:
-        counsel.close()
+        client.close()
 
 
 def test_a_budget_without_a_price_is_refused_with_what_to_set() -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from support.killed_training import train_until
 
+from pkmncli.advice.policy import Objection
 from pkmncli.api import LLMReply, LLMRequest, Source
 from pkmncli.runs import Run
 from pkmncli.testing.scripted import ScriptedBackend
-from pkmncli.training.advice.coordinator import HELD_BACK
 
 ADVICE = {"skill": "press", "map": None, "x": None, "y": None, "confidence": 0.8, "reason": "a test"}
 WALK = json.dumps(ADVICE | {"goal": "walk", "presses": ["right", "up", "up"]})
@@ -154,7 +154,7 @@ def test_advice_that_always_fails_somewhere_becomes_rarer(
         followed[name] = sum(row["followed"] for row in found["advice"])
         prompts[name] = [row["prompt"] for row in found["advice"]]
         held_back = found["summary"]["llm"]["held_back"]
-        assert held_back == sum(row["problem"] == HELD_BACK for row in found["advice"])
+        assert held_back == sum(row["problem"] == Objection.ALWAYS_FAILED for row in found["advice"])
         assert (held_back > 0) == (name == "with")
     assert 4 * followed["with"] < 3 * followed["without"]
     told = "press none, none, none, none: brought nothing here in 3 tries"

@@ -20,10 +20,10 @@ from support.killed_training import train_until
 from pkmncli.api import Action, Source
 from pkmncli.config import resolve_settings
 from pkmncli.config.starts_settings import StartsSettings
-from pkmncli.hybrid.starts_curriculum import StartsCurriculum
 from pkmncli.plugins import get_registry
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.seeds import Purpose
+from pkmncli.training.beginnings.starts_curriculum import StartsCurriculum
 from pkmncli.training.workers.pool import WorkerPool
 
 PILOT_ALONE = ["--rl=none", "--max-steps-per-episode=40", "--steps=400", "--save-interval=120", "--run-name=it"]

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from support.killed_training import train_until
 
+from pkmncli.advice.worth import HORIZON
 from pkmncli.api import Consequence, Source, Store
-from pkmncli.hybrid.outcomes import HORIZON
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from pkmncli.advice.coordinator import AdviceCoordinator
+from pkmncli.advice.policy import Objection
 from pkmncli.api import LLMReply, LLMRequest, Source
 from pkmncli.testing.scripted import ScriptedBackend
-from pkmncli.training.advice.coordinator import OUTDATED, AdviceDesk
 
 LAG_STEPS, EPISODE_STEPS, STEPS = 60, 50, 1200
 WALK = json.dumps(
@@ -26,9 +27,9 @@ def test_an_answer_that_the_game_has_overtaken_is_not_followed(
 ) -> None:
     """Each answer takes longer than an episode, counted in steps, so that no clock decides."""
     moved, steps = threading.Condition(), [0]
-    after_step = AdviceDesk.after_step
+    after_step = AdviceCoordinator.after_step
 
-    def count(self: AdviceDesk, *arguments: Any) -> Any:
+    def count(self: AdviceCoordinator, *arguments: Any) -> Any:
         with moved:
             steps[0] += 1
             moved.notify_all()
@@ -40,7 +41,7 @@ def test_an_answer_that_the_game_has_overtaken_is_not_followed(
             moved.wait_for(lambda: steps[0] >= until, timeout=request.timeout_s)
         return LLMReply(WALK, "script")
 
-    monkeypatch.setattr(AdviceDesk, "after_step", count)
+    monkeypatch.setattr(AdviceCoordinator, "after_step", count)
     monkeypatch.setattr(ScriptedBackend, "complete", answer)
     script = tmp_path / "script.toml"
     script.write_text("[[reply]]\ntext = ''\n")
@@ -51,7 +52,7 @@ def test_an_answer_that_the_game_has_overtaken_is_not_followed(
     assert result.code == 0, result.err
     found = course(tmp_path / "runs" / "it")
     assert len(found["advice"]) > 5
-    assert {row["problem"] for row in found["advice"]} == {OUTDATED}
+    assert {row["problem"] for row in found["advice"]} == {Objection.OUTDATED}
     assert not any(row["followed"] or row["advice"] for row in found["advice"])
     assert all(row["source"] != Source.LLM for row in found["decisions"])
     assert found["summary"]["llm"]["outdated"] == len(found["advice"])

@@ -13,9 +13,9 @@ from support.fault_server import Behaviour, FaultServer, endless, half, hang_up,
 from support.faults import GOOD, KEY, READINGS
 from support.variants import long_after
 
+from pkmncli.advice import build as advice_parts
 from pkmncli.api import LLMFault, Source
-from pkmncli.llm.guard import Breaker
-from pkmncli.training.advice import build as advice_parts
+from pkmncli.llm.retry import CircuitBreaker
 
 STEPS = 100
 ADVISED = ["--mode=llm-only", f"--steps={STEPS}", "--llm-interval=5", "--max-steps-per-episode=50", "--run-name=it"]
@@ -27,11 +27,11 @@ Course = Callable[[Path], dict[str, Any]]
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(advice_parts, "Counsel", functools.partial(advice_parts.Counsel, backoff=_soon()))
+    monkeypatch.setattr(advice_parts, "LLMClient", functools.partial(advice_parts.LLMClient, backoff=_soon()))
 
 
 def _soon() -> Any:
-    from pkmncli.llm.guard import Backoff  # noqa: PLC0415
+    from pkmncli.llm.retry import Backoff  # noqa: PLC0415
 
     return Backoff(attempts=2, first_s=0.01)
 
@@ -140,7 +140,7 @@ def test_a_server_that_is_away_for_a_while_is_told_twice_and_comes_back(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(advice_parts, "Breaker", functools.partial(Breaker, failures=2, pause_s=0.0))
+    monkeypatch.setattr(advice_parts, "CircuitBreaker", functools.partial(CircuitBreaker, failures=2, pause_s=0.0))
     server.answer(Behaviour(text=GOOD), Behaviour(text=GOOD), *[Behaviour(send=hang_up)] * 5, Behaviour(text=GOOD))
     result = pkmn("train", *ADVISED, *at(server), "--llm-wait")
     assert result.code == 0, result.err

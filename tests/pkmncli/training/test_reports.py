@@ -20,8 +20,8 @@ from pkmncli.config import resolve_settings
 from pkmncli.errors import RunError
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run, create_run
+from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.reports import MOST_BYTES, MOST_REPORTS, ReportKeeper, ReportWriter, read_reports
 

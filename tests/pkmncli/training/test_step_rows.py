@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pkmncli.advice.worth import HORIZON
 from pkmncli.api import Coded
-from pkmncli.hybrid.outcomes import HORIZON
 from pkmncli.training.recording.decision_rows import StepRows, compare, judge
 from pkmncli.training.workers.shared_memory import RECORD_DTYPE
 

@@ -28,7 +28,7 @@ from support.worker_pools import (
 
 from pkmncli.api import PILOT_ACTS, Action, Facts, Source
 from pkmncli.errors import EnvironmentSetupError, RomError, TrainingError
-from pkmncli.training.seeds import derive_seed, episode_number
+from pkmncli.seeds import derive_seed, episode_number
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.process import WorkerLink
 from pkmncli.training.workers.spec import PartSpec, WorkerSpec

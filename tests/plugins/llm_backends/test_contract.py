@@ -14,9 +14,9 @@ from support.reply_forms import FORM
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.counsel import Counsel
-from pkmncli.llm.guard import Backoff, Breaker
-from pkmncli.llm.usage import Usage
+from pkmncli.llm.budget import Usage
+from pkmncli.llm.client import LLMClient
+from pkmncli.llm.retry import Backoff, CircuitBreaker
 
 
 def request(timeout_s: float = 60.0, **values: Any) -> LLMRequest:
@@ -70,8 +70,8 @@ def test_a_reply_has_text_model_and_tokens(backend: Any, server: FaultServer) ->
 @pytest.mark.parametrize(("text", "reading"), READINGS.values(), ids=READINGS)
 def test_any_text_is_read_and_none_stops_anything(text: str, reading: str, backend: Any, server: FaultServer) -> None:
     server.answer(Behaviour(text=text))
-    counsel = Counsel(backend, "it", Usage(), Breaker(lambda: 0.0), Backoff(attempts=1), form=FORM)
-    answer = counsel.ask(request(schema=FORM.schema))
+    client = LLMClient(backend, "it", Usage(), CircuitBreaker(lambda: 0.0), Backoff(attempts=1), form=FORM)
+    answer = client.ask(request(schema=FORM.schema))
     assert answer.fault is None
     assert answer.reading == reading
     assert (answer.advice is None) == (reading == "nothing")

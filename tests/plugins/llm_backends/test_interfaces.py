@@ -15,7 +15,7 @@ from support.reply_forms import FORM
 from pkmn_openai.strict_schema import strict_schema
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.usage import price_of
+from pkmncli.llm.budget import price_of
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 REQUEST = LLMRequest("you advise", "what now?", FORM.schema, max_tokens=77, temperature=0.25, seed=9, timeout_s=60)

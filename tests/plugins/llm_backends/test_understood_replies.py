@@ -14,10 +14,10 @@ from support.faults import BuildBackend
 from support.reply_forms import FORM
 
 from pkmncli.api import Action, LLMFailure, LLMFault, LLMReply, LLMRequest
-from pkmncli.llm.counsel import Counsel
-from pkmncli.llm.guard import Backoff, Breaker
+from pkmncli.llm.budget import Usage
+from pkmncli.llm.client import LLMClient
 from pkmncli.llm.replies import ReadReply
-from pkmncli.llm.usage import Usage
+from pkmncli.llm.retry import Backoff, CircuitBreaker
 
 REQUEST = LLMRequest("you advise", "what now?", FORM.schema, timeout_s=60)
 ANSWER = {
@@ -452,12 +452,12 @@ def test_a_response_is_understood_in_every_form(
 ) -> None:
     backend = build(name, server.url)
     server.answer(_behaviour(body))
-    counsel = Counsel(backend, name, Usage(), Breaker(lambda: 0.0), Backoff(attempts=1), form=FORM)
-    answer = counsel.ask(REQUEST)
+    client = LLMClient(backend, name, Usage(), CircuitBreaker(lambda: 0.0), Backoff(attempts=1), form=FORM)
+    answer = client.ask(REQUEST)
     assert answer.fault is None
     assert_understood(ReadReply(answer.reading, answer.advice, answer.problem), expected)
     assert len(server.asked) == (2 if answer.advice is None or answer.reading == "prose" else 1), "asked once more"
-    counsel.close()
+    client.close()
 
 
 @pytest.mark.parametrize(
@@ -479,6 +479,6 @@ def test_the_last_word_of_a_model_counts(server: FaultServer, build: BuildBacken
     """A broken object after a command: neither of them is carried out."""
     backend = build("openai", server.url)
     server.answer(Behaviour(text="Go up."), Behaviour(text=HALF))
-    counsel = Counsel(backend, "openai", Usage(), Breaker(lambda: 0.0), Backoff(attempts=1), form=FORM)
-    assert counsel.ask(REQUEST).advice is None
-    counsel.close()
+    client = LLMClient(backend, "openai", Usage(), CircuitBreaker(lambda: 0.0), Backoff(attempts=1), form=FORM)
+    assert client.ask(REQUEST).advice is None
+    client.close()

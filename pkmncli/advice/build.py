@@ -1,4 +1,4 @@
-"""Builds what stands between a training and its language model, from the settings."""
+"""Advice of a training, built from the settings: backend, client, requests and coordinator."""
 
 from __future__ import annotations
 
@@ -10,42 +10,40 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
+from pkmncli.advice.coordinator import AdviceCoordinator, AdviceOptions, Environments
+from pkmncli.advice.lessons import EarlierLessons
+from pkmncli.advice.policy import AdvicePolicy
 from pkmncli.api import LLMBackend, Price, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.config.setting_types import price_of_text
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError, PkmnError
-from pkmncli.hybrid.arbiter import AgentMode
-from pkmncli.hybrid.earlier_lessons import EarlierLessons
-from pkmncli.hybrid.sides import SideShare
-from pkmncli.llm.advisor import Advisor
+from pkmncli.llm.budget import Usage, price_of
 from pkmncli.llm.cache import CacheUse, ReplyCache
-from pkmncli.llm.counsel import Counsel
-from pkmncli.llm.guard import Breaker
+from pkmncli.llm.client import LLMClient
 from pkmncli.llm.loading import LONGEST_S, Loading
 from pkmncli.llm.prompts import PromptTemplate
 from pkmncli.llm.replies import ReplyForm
-from pkmncli.llm.usage import Usage, price_of
-from pkmncli.training.advice.coordinator import AdviceDesk, AdviceOptions
-from pkmncli.training.seeds import Purpose, derive_seed
+from pkmncli.llm.requests import AdviceRequests
+from pkmncli.llm.retry import CircuitBreaker
+from pkmncli.seeds import Purpose, derive_seed
 
 if TYPE_CHECKING:
     from pkmncli.plugins import Registry
-    from pkmncli.training.workers.pool import WorkerPool
 
 CACHE_FILE = "llm-replies.sqlite"
 
 _WAYS = frozenset({"proxy", "listed_only"})
 """Settings of a backend that no reply depends on."""
 
-DeskBuilder = Callable[[Callable[[Mapping[str, Any]], None]], AdviceDesk]
-"""Builds the desk, given what takes the rows of its journal."""
+CoordinatorBuilder = Callable[[Callable[[Mapping[str, Any]], None]], AdviceCoordinator]
+"""Function that builds the coordinator, given the function that takes the rows of its journal."""
 
 
 def build_backend(
     settings: ResolvedSettings, registry: Registry, tell: Callable[[str], None] = lambda text: None
 ) -> LLMBackend:
-    """The backend that the settings choose. Reaches out to nobody; ``tell`` takes what it has to tell later."""
+    """Return the backend that the settings choose, without connecting. ``tell`` receives its later messages."""
     train = settings.train
     registration = registry.get("llm_backends", train.llm)
     own = settings.for_part(registration)
@@ -55,26 +53,26 @@ def build_backend(
     return backend
 
 
-def build_counsel(
+def build_client(
     settings: ResolvedSettings,
     registry: Registry,
     *,
     report: Callable[[str], None],
     tell: Callable[[str], None],
     form: ReplyForm | None = None,
-) -> Counsel:
-    """The backend with its cache, limits and accounting, reached once unless the cache is all that is asked.
+) -> LLMClient:
+    """Return the client of the chosen backend. The backend is checked first, unless only the cache is used.
 
     Args:
-        settings: the training's settings.
-        registry: where names are looked up.
-        report: told of what goes wrong later, from any thread.
-        tell: told which model answers.
+        settings: of the training.
+        registry: of the plugins.
+        report: receives later failures, from any thread.
+        tell: receives the name of the model that answers.
         form: form of the replies; by default that of an environment and a pilot that declare nothing.
 
     Raises:
-        LLMConnectionError: it can't be reached, and may not be done without.
-        ConfigurationError: it doesn't see, and was to; or dollars are to be counted that nobody knows.
+        LLMConnectionError: the backend cannot be reached, and is not optional.
+        ConfigurationError: the backend takes no images, but is to see; or a budget in dollars has no price.
     """
     train = settings.train
     use = CacheUse(train.llm_cache)
@@ -91,7 +89,7 @@ def build_counsel(
     else:
         try:
             tell(backend.check())
-        except Exception as error:  # whatever a backend of anybody's fails over, it may be done without
+        except Exception as error:  # any bug in a backend; an optional one is not needed
             if not train.llm_optional:
                 backend.close()
                 raise
@@ -110,11 +108,11 @@ def build_counsel(
             "(dollars a million tokens), or limit --llm-budget-tokens instead"
         )
     usage = Usage(price, train.llm_budget_usd, train.llm_budget_tokens)
-    return Counsel(
+    return LLMClient(
         backend,
         name,
         usage,
-        Breaker(time.monotonic),
+        CircuitBreaker(time.monotonic),
         settled=settled,
         loading=Loading(train.llm_load_time_s, report),
         form=form or ReplyForm(),
@@ -126,7 +124,7 @@ def build_counsel(
 
 
 def _identity(settings: ResolvedSettings, registry: Registry) -> str:
-    """The backend with everything in its settings that replies may depend on, for the cache's keys."""
+    """Return the backend with all of its settings that replies may depend on, for the cache's keys."""
     train = settings.train
     own = settings.values_for_part(registry.get("llm_backends", train.llm))
     own = {name: value for name, value in own.items() if name not in _WAYS and value != {}}  # unset, as if unknown
@@ -134,58 +132,58 @@ def _identity(settings: ResolvedSettings, registry: Registry) -> str:
 
 
 def cache_path(chosen: Path | None) -> Path:
-    """Where replies are kept: the file chosen, or one in the user's cache folder."""
+    """Return the file of the cache: the chosen one, or one in the user's cache folder."""
     return chosen or platformdirs.user_cache_path("pkmncli", appauthor=False) / CACHE_FILE
 
 
 def advice_seed(settings: ResolvedSettings) -> int:
-    """The seed that requests carry: one of 63 bits less, since services take no more."""
+    """Return the seed of requests, below 2**31: services take no larger one."""
     return derive_seed(settings.train.seed, Purpose.ADVICE) >> 1
 
 
-def build_desk(
-    settings: ResolvedSettings, registry: Registry, pool: WorkerPool, *, tell: Callable[[str], None]
-) -> DeskBuilder | None:
-    """What builds the desk of a training, once there is a place for its journal; nothing without a model.
+def build_coordinator(
+    settings: ResolvedSettings, registry: Registry, environments: Environments, *, tell: Callable[[str], None]
+) -> CoordinatorBuilder | None:
+    """Return the function that builds a training's coordinator, once there is a journal; None without a model.
 
     Args:
-        settings: the training's settings.
-        registry: where names are looked up.
-        pool: the environments.
-        tell: shows a line to people; called by any thread.
+        settings: of the training.
+        registry: of the plugins.
+        environments: of the training.
+        tell: receives messages for people, from any thread.
     """
     train = settings.train
     if train.llm == NONE:
         return None
-    form = ReplyForm(pool.skills, pool.action_names)
+    form = ReplyForm(environments.skills, environments.action_names)
     template = PromptTemplate.load(train.llm_prompt, train.max_context_length, form)
     earlier = EarlierLessons.load(train.lessons_file) if train.lessons_file else EarlierLessons()
-    counsel = build_counsel(settings, registry, report=tell, tell=tell, form=form)
-    # Replies of a cache alone come at once, and must come at the same step every time.
-    waits = train.llm_wait or counsel.cache_use is CacheUse.ONLY
-    advisor = Advisor(
-        counsel,
-        pool.num_envs,
+    client = build_client(settings, registry, report=tell, tell=tell, form=form)
+    requests = AdviceRequests(
+        client,
+        environments.num_envs,
         most_open=train.llm_max_open,
-        waits=waits,
-        patience_s=2 * counsel.backoff.attempts * train.llm_timeout_s + min(4 * train.llm_load_time_s, LONGEST_S) + 60,
+        # Replies of a cache alone come at once, and must come at the same step every time.
+        waits=train.llm_wait or client.cache_use is CacheUse.ONLY,
+        patience_s=2 * client.backoff.attempts * train.llm_timeout_s + min(4 * train.llm_load_time_s, LONGEST_S) + 60,
     )
-    # Alone, the model is followed wherever it has something to say; otherwise the strategy shares.
-    share = 1.0 if AgentMode(train.mode) is AgentMode.LLM_ONLY else StrategyType(train.initial_strategy).llm_share
+    # Alone, the model is followed wherever it has advice; otherwise the strategy decides the share.
+    share = 1.0 if train.mode == "llm-only" else StrategyType(train.initial_strategy).llm_share
     options = AdviceOptions(
         interval=train.llm_interval,
         prompt_tokens=train.max_context_length,
         timeout_s=train.llm_timeout_s,
         vision=train.llm_vision,
         seed=advice_seed(settings),
+        form=form,
         temperature=train.llm_temperature,
         reply_tokens=train.llm_reply_tokens,
         lessons=train.lessons,
         earlier=earlier,
-        allowance=train.llm_allowance,
     )
+    policy = AdvicePolicy(share, train.llm_allowance, holds_back_failures=train.lessons)
 
-    def build(record: Callable[[Mapping[str, Any]], None]) -> AdviceDesk:
-        return AdviceDesk(pool, advisor, template, options, SideShare(share), record=record, report=tell)
+    def build(record: Callable[[Mapping[str, Any]], None]) -> AdviceCoordinator:
+        return AdviceCoordinator(environments, requests, template, options, policy, record=record, report=tell)
 
     return build

@@ -1,4 +1,4 @@
-"""Accounting: requests, tokens, time and money, and the budgets that they may use up."""
+"""Accounting of requests, tokens, time and money, and their budgets."""
 
 from __future__ import annotations
 
@@ -13,23 +13,37 @@ from pkmncli.llm.contents import NO_ANSWER
 from pkmncli.llm.replies import CUT_OFF, EMPTY
 
 KEPT_LATENCIES = 10_000
-"""Latencies kept for percentiles; the oldest make room."""
+"""Maximum number of latencies kept for percentiles; the oldest are dropped."""
 
 
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
-    """The price of a model by the longest beginning of its name; None where it is unknown."""
+    """Return the price of a model, by the longest beginning of its name; None if unknown."""
     beginnings = [name for name in prices if model.startswith(name)]
     return Price(*prices[max(beginnings, key=len)]) if beginnings else None
 
 
+@dataclass(frozen=True, slots=True)
+class RepeatedAnswer:
+    """Answer that came before a run was interrupted, and takes effect again when it resumes."""
+
+    reading: str
+    replies: int
+    cached: bool
+    prompt_tokens: int
+    completion_tokens: int
+    latency_s: float
+    problem: str = ""
+    """Reason that there is no advice."""
+
+
 @dataclass(slots=True)
 class Usage:
-    """What the requests of a run came to. Used by several threads at once.
+    """Requests of a run, and their cost. Safe for several threads.
 
     Args:
-        price: of the model, for the cost; unknown without one.
-        budget_usd: dollars that may be spent; no limit without it.
-        budget_tokens: tokens that may be spent; no limit without it.
+        price: of the model; None if unknown.
+        budget_usd: maximum cost in dollars; None for no limit.
+        budget_tokens: maximum number of tokens; None for no limit.
     """
 
     price: Price | None = None
@@ -42,22 +56,22 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cut: int = 0
-    """Questions without advice whose answer the service cut at its longest length, in the middle."""
+    """Questions without advice whose answer the service cut at its maximum length."""
     empty: int = 0
-    """Questions without advice whose answer says nothing, cut or not."""
+    """Questions without advice whose answer is empty, cut or not."""
     latencies_s: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
-    """How the replies were read; what was no use at all counts as nothing."""
+    """Number of replies by the way in which they were read; useless ones count as ``nothing``."""
     faults: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
 
     def add_request(self) -> None:
-        """A request leaves."""
+        """Count a request that is sent."""
         with self._lock:
             self.requests += 1
 
     def add_reply(self, reply: LLMReply) -> None:
-        """A reply has come from the model."""
+        """Add a reply of the model."""
         with self._lock:
             self.replies += 1
             self.prompt_tokens += reply.prompt_tokens
@@ -66,12 +80,12 @@ class Usage:
             del self.latencies_s[:-KEPT_LATENCIES]
 
     def add_fault(self, fault: str) -> None:
-        """A request got no reply."""
+        """Count a request without a reply."""
         with self._lock:
             self.faults[fault] += 1
 
     def add_reading(self, reading: str, *, cached: bool, repaired: bool, problem: str = "") -> None:
-        """A question was answered, so or so; with what was wrong where no advice came of it."""
+        """Add the reading of an answered question; ``problem`` is the reason that there is no advice."""
         with self._lock:
             self._add_problem(problem)
             self.readings[reading] += 1
@@ -83,46 +97,36 @@ class Usage:
         self.empty += empty
         self.cut += problem.startswith(CUT_OFF) and not empty
 
-    def add_repeated(
-        self,
-        reading: str,
-        *,
-        replies: int,
-        cached: bool,
-        prompt_tokens: int,
-        completion_tokens: int,
-        latency_s: float,
-        problem: str = "",
-    ) -> None:
-        """A question was answered before the run was broken off, and its answer takes effect again: it did cost."""
+    def add_repeated(self, answer: RepeatedAnswer) -> None:
+        """Add an answer that takes effect again: the checkpoint has not counted it yet."""
         with self._lock:
-            self._add_problem(problem)
-            self.readings[reading] += bool(replies)
-            self.repaired += replies > 1
-            self.cached += cached
-            if cached or not replies:
+            self._add_problem(answer.problem)
+            self.readings[answer.reading] += bool(answer.replies)
+            self.repaired += answer.replies > 1
+            self.cached += answer.cached
+            if answer.cached or not answer.replies:
                 return
-            self.requests += replies
-            self.replies += replies
-            self.prompt_tokens += prompt_tokens
-            self.completion_tokens += completion_tokens
-            self.latencies_s.append(latency_s)
+            self.requests += answer.replies
+            self.replies += answer.replies
+            self.prompt_tokens += answer.prompt_tokens
+            self.completion_tokens += answer.completion_tokens
+            self.latencies_s.append(answer.latency_s)
 
     @property
     def tokens(self) -> int:
-        """Of prompts and replies."""
+        """Number of tokens of prompts and replies."""
         return self.prompt_tokens + self.completion_tokens
 
     @property
     def cost_usd(self) -> float | None:
-        """Dollars spent; None where the price is unknown."""
+        """Cost in dollars; None if the price is unknown."""
         if self.price is None:
             return None
         return (self.prompt_tokens * self.price.prompt_usd + self.completion_tokens * self.price.completion_usd) / 1e6
 
     @property
     def spent(self) -> str:
-        """Which budget is used up, in words; empty while none is."""
+        """Name of the budget that is used up, in words; empty if there is none."""
         if self.budget_tokens is not None and self.tokens >= self.budget_tokens:
             return f"the budget of {self.budget_tokens:,} tokens"
         cost = self.cost_usd
@@ -131,14 +135,14 @@ class Usage:
         return ""
 
     def latency_s(self, percent: float) -> float | None:
-        """A percentile of the latencies; None without any."""
+        """Return a percentile of the latencies; None without any."""
         latencies = sorted(self.latencies_s)
         if not latencies:
             return None
         return latencies[min(int(len(latencies) * percent / 100), len(latencies) - 1)]
 
     def summary(self) -> dict[str, Any]:
-        """The figures, for people and the run's summary."""
+        """Return the figures, for people and the run's summary."""
         asked = sum(self.readings.values())
         valid = self.readings["schema"]
         return {
@@ -159,7 +163,7 @@ class Usage:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return the state as plain values."""
         with self._lock:
             return {
                 "requests": self.requests,
@@ -176,11 +180,11 @@ class Usage:
             }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Resume from :meth:`state_dict`."""
         with self._lock:
             for name in ("requests", "cached", "replies", "repaired", "prompt_tokens", "completion_tokens"):
                 setattr(self, name, int(state[name]))
-            self.cut, self.empty = int(state.get("cut", 0)), int(state.get("empty", 0))  # younger than some checkpoints
+            self.cut, self.empty = int(state.get("cut", 0)), int(state.get("empty", 0))  # older checkpoints have none
             self.latencies_s = [float(latency) for latency in state["latencies_s"]]
             self.readings = Counter(state["readings"])
             self.faults = Counter(state["faults"])

@@ -1,4 +1,4 @@
-"""Lessons of earlier runs appear in their situations, and a file without lessons is refused in one line."""
+"""Lessons in prompts: results in this run, and those of earlier runs, whose file is refused in one line if wrong."""
 
 from __future__ import annotations
 
@@ -9,9 +9,25 @@ from typing import Any
 
 import pytest
 
+from pkmncli.advice.lessons import EarlierLessons, lesson_lines
+from pkmncli.advice.worth import AdviceWorth, Situation
 from pkmncli.errors import ConfigurationError
-from pkmncli.hybrid.earlier_lessons import EarlierLessons
-from pkmncli.hybrid.lessons import Situation
+
+HERE, THERE = Situation(0x201, 1, 0), Situation(0x202, 1, 0)
+
+
+def test_lines_have_failures_and_successes_and_nothing_that_is_not_known_yet() -> None:
+    worth = AdviceWorth()
+    for reward in (0.0, -1.0, 0.0):
+        worth.add_result(HERE, "fight", reward)
+    for reward in (2.0, 0.0, 1.0):
+        worth.add_result(HERE, "go to Fern Trail", reward)
+    worth.add_result(HERE, "heal", 9.0)
+    assert lesson_lines(worth.results(HERE)) == [
+        "fight: brought nothing here in 3 tries",
+        "go to Fern Trail: brought something here in 2 of 3 tries",
+    ]
+    assert lesson_lines(worth.results(THERE)) == []
 
 
 def written(folder: Path, *contexts: dict[str, Any], audience: str = "prompt", version: int = 1) -> Path:

@@ -1,17 +1,62 @@
-"""The encoder that a learner's settings name, found in the registry and passed to the learner as a factory."""
+"""Parts of a hybrid, built from settings: the learner with its encoder, the pilot, and the curriculum."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
+from pkmncli.api import Algorithm, Pilot
 from pkmncli.config import ResolvedSettings
+from pkmncli.config.curriculum_settings import CurriculumSettings
 from pkmncli.config.description import named_parts
 from pkmncli.errors import ConfigurationError, PluginError
+from pkmncli.hybrid.curriculum import Curriculum
+from pkmncli.plugins import get_registry
 
 if TYPE_CHECKING:
+    from gymnasium import spaces
     from pydantic import BaseModel
 
     from pkmncli.plugins import Registry
+
+
+def build_learner(
+    settings: ResolvedSettings,
+    registry: Registry,
+    observation_space: spaces.Dict,
+    action_space: spaces.Discrete,
+    *,
+    num_envs: int,
+    seed: int,
+    total_steps: int,
+) -> Algorithm:
+    """Return the learner that the settings choose.
+
+    Args:
+        settings: of a training.
+        registry: of the plugins.
+        observation_space: of one environment.
+        action_space: of one environment.
+        num_envs: number of environments.
+        seed: of the learner.
+        total_steps: steps at which its schedules end.
+    """
+    train = settings.train
+    registration = registry.get("algorithms", train.rl)
+    own = settings.for_part(registration)
+    learner: Algorithm = registration.load()(
+        observation_space,
+        action_space,
+        num_envs,
+        seed,
+        own,
+        train.device,
+        total_steps,
+        **encoder_argument(settings, registry, own),
+    )
+    return learner
 
 
 def encoder_argument(settings: ResolvedSettings, registry: Registry, own: BaseModel | None) -> dict[str, Any]:
@@ -52,6 +97,28 @@ def encoder_argument(settings: ResolvedSettings, registry: Registry, own: BaseMo
     }
     chosen = settings.for_part(registration)
     return {"encoder": EncoderFactory(name, registration.load(), chosen, origin)}
+
+
+def build_pilot(settings: ResolvedSettings, env: Any) -> Pilot:
+    """Return the pilot that the settings choose, for an environment of this process."""
+    registration = get_registry().get("pilots", settings.train.pilot)
+    own = settings.for_part(registration)
+    pilot: Pilot = registration.load()(getattr(env, "unwrapped", env), own)
+    return pilot
+
+
+def build_curriculum(config: Mapping[str, Any]) -> Curriculum:
+    """Return a curriculum that measures the loop's episodes, unless its settings say otherwise.
+
+    Raises:
+        ConfigurationError: a setting is wrong.
+    """
+    try:
+        return Curriculum(CurriculumSettings(**{"measure": "training", **config}))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in ("curriculum_config", *first["loc"]))
+        raise ConfigurationError(f"{where}: {first['msg']}") from error
 
 
 def _importable(target: Any) -> str:

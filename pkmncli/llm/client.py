@@ -1,38 +1,39 @@
-"""One question from beginning to end: cache, limits, the model, a second chance, and the reading of the reply."""
+"""Client of a language model: one question through cache, limits, retries, repair and reading of the reply."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event
+from typing import Any
 
 from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import LLMConnectionError
+from pkmncli.llm.budget import Usage
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
-from pkmncli.llm.guard import WORTH_RETRYING, Backoff, Breaker
 from pkmncli.llm.json_objects import whole_value
 from pkmncli.llm.keys import InvalidKeyError
 from pkmncli.llm.loading import Loading
 from pkmncli.llm.prompts import CHARACTERS_PER_TOKEN, estimated_tokens
 from pkmncli.llm.replies import Reading, ReadReply, ReplyForm
+from pkmncli.llm.retry import WORTH_RETRYING, Backoff, CircuitBreaker
 from pkmncli.llm.thoughts import take_apart
-from pkmncli.llm.usage import Usage
 from pkmncli.outgoing_text import redact, redacted
 
 logger = logging.getLogger(__name__)
 
 LONGEST_REPLY = 20_000
-"""Characters of a reply that a repair shows to the model again, and that transcripts keep."""
+"""Maximum number of characters of a reply in a repair's prompt, and in transcripts."""
 
 NO_THINKING = "--set ollama.think=false, or extra_fields of the backend, such as {enable_thinking = false}"
-"""Settings that keep a model from thinking, by its backend."""
+"""Settings that keep a model from thinking, by backend."""
 
 _FIRST_LOOK_S = 0.5
 _LONGEST_LOOK_S = 5.0
-"""Pauses between two questions to a service that is loading the model."""
+"""Seconds between two requests to a service that is loading the model: the first pause, and the longest."""
 
 _REPAIR = (
     "{prompt}\n\nYour last answer could not be used: {problem}. It was:\n{reply}\n\n"
@@ -42,49 +43,49 @@ _REPAIR = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a question. Without ``advice``, ``problem`` says why in one line."""
+    """Answer to a question. Without ``advice``, ``problem`` is the reason in one line."""
 
     request: LLMRequest
     advice: Advice | None
     reading: Reading
     problem: str = ""
     replies: tuple[LLMReply, ...] = ()
-    """In order; a second one is the repair's."""
+    """Replies in order; the second is that of the repair."""
     cached: bool = False
     fault: LLMFault | None = None
-    """Why there is no reply."""
+    """Reason that there is no reply."""
     asked: bool = True
-    """Whether the model was to be asked: not while its service is left alone, a budget spent, or the cache all."""
+    """False if the model must not be asked: its service keeps failing, a budget is spent, or only the cache is used."""
     latency_s: float = 0.0
-    """Seconds from question to answer, retries and waiting included."""
+    """Seconds from question to answer, with retries and waiting."""
 
 
 @dataclass(slots=True)
-class Counsel:
-    """Asks a model through all that stands before it. Used by several threads at once; never raises.
+class LLMClient:
+    """Client of one model. Safe for several threads; :meth:`ask` never raises.
 
     Args:
-        backend: carries the requests.
+        backend: sends the requests.
         backend_name: its name, part of the cache's keys.
-        usage: where requests are counted, and whose budgets are kept.
-        breaker: leaves a failing service alone.
-        backoff: how often and how soon a failed request is made again.
-        cache: replies on disk, if any.
-        cache_use: what the cache is used for.
+        usage: counts requests, and has the budgets.
+        breaker: pauses requests to a failing service.
+        backoff: number and delay of retries.
+        cache: replies on disk; None for no cache.
+        cache_use: use of the cache.
         form: form of the replies.
-        expires_after: steps that advice holds.
-        most_tokens: of a request's text, about; a longer one is not sent.
-        settled: whether the backend knows its model; otherwise it is checked before the first request.
-        loading: how long an answer may take while the model is being loaded.
-        report: told once when the service is left alone and when it is back, which budget is spent, and what mends
-            replies that end before an answer.
-        stopping: set when the run ends; no request is made again after that.
+        expires_after: steps for which advice holds.
+        most_tokens: maximum tokens of a request's text, estimated; a longer one is not sent. None for no limit.
+        settled: False if the backend must be checked before the first request.
+        loading: time for an answer while the model is being loaded.
+        report: receives messages for people, each once: a pause of requests and its end, a spent budget, replies that
+            end before an answer.
+        stopping: set when the run ends; there are no retries after that.
     """
 
     backend: LLMBackend
     backend_name: str
     usage: Usage
-    breaker: Breaker
+    breaker: CircuitBreaker
     backoff: Backoff = field(default_factory=Backoff)
     cache: ReplyCache | None = None
     cache_use: CacheUse = CacheUse.OFF
@@ -95,13 +96,13 @@ class Counsel:
     loading: Loading = field(default_factory=Loading)
     report: Callable[[str], None] = lambda text: None
     stopping: Event = field(default_factory=Event)
-    told_spent: bool = False
-    """Whether people know that a budget is spent."""
-    _told_long: bool = False
-    _told_cut: bool = False
+    _reported_spent: bool = False
+    """True if the spent budget was reported."""
+    _reported_long: bool = False
+    _reported_cut: bool = False
 
     def ask(self, request: LLMRequest) -> Answer:
-        """Asks, reads, asks once more if the reply is no use, and reads that."""
+        """Return the answer to a question. A reply that cannot be used is repaired once."""
         began = time.perf_counter()
         try:
             reply, cached = self._reply(request)
@@ -130,8 +131,17 @@ class Counsel:
             latency_s=time.perf_counter() - began,
         )
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state as plain values: usage, and whether a spent budget was reported."""
+        return {"usage": self.usage.state_dict(), "budget_reported": self._reported_spent}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`."""
+        self.usage.load_state_dict(state["usage"])
+        self._reported_spent = state["budget_reported"] and bool(self.usage.spent)  # the budget may be larger now
+
     def close(self) -> None:
-        """Lets go of the backend and the cache. What is under way is not waited for."""
+        """Close the backend and the cache, without waiting for requests in progress."""
         self.stopping.set()
         self.backend.close()
         if self.cache is not None:
@@ -153,7 +163,7 @@ class Counsel:
         if self.most_tokens is not None:
             without = _REPAIR.format(prompt=request.prompt, problem=read.problem, reply="")
             room = self.most_tokens - estimated_tokens(request.system) - estimated_tokens(without)
-            if room < 0:  # the question leaves no room to speak of its answer
+            if room < 0:  # the question leaves no room for its answer
                 return None, False
             shown = shown.encode()[: room * CHARACTERS_PER_TOKEN].decode(errors="ignore")
         text = _REPAIR.format(prompt=request.prompt, problem=read.problem, reply=shown)
@@ -181,8 +191,8 @@ class Counsel:
         tokens = estimated_tokens(request.system) + estimated_tokens(request.prompt)
         if self.most_tokens is None or tokens <= self.most_tokens:
             return
-        if not self._told_long:
-            self._told_long = True
+        if not self._reported_long:
+            self._reported_long = True
             self.report(
                 f"No advice here: what must be said takes about {tokens} tokens, and max_context_length is "
                 f"{self.most_tokens}. The rules go on; other situations may be shorter."
@@ -193,8 +203,8 @@ class Counsel:
         spent = self.usage.spent
         if not spent:
             return
-        if not self.told_spent:
-            self.told_spent = True
+        if not self._reported_spent:
+            self._reported_spent = True
             self.report(f"{spent[0].upper()}{spent[1:]} for the language model is spent: the rules go on without it.")
         raise _Unasked(f"{spent} is spent")
 
@@ -210,7 +220,7 @@ class Counsel:
                 with self.loading.watched(request.timeout_s, time_s):
                     reply = self._when_loaded(request, time_s)
             except LLMFailure as failure:
-                if self.stopping.is_set():  # the run's end broke it off, which is no fault of the service
+                if self.stopping.is_set():  # the end of the run, not a fault of the service
                     raise
                 failures += 1
                 self.usage.add_fault(failure.fault)
@@ -233,7 +243,7 @@ class Counsel:
             return reply
 
     def _when_loaded(self, request: LLMRequest, time_s: float) -> LLMReply:
-        """Return the backend's reply, within a time; a service that is loading the model is asked again."""
+        """Return the backend's reply within ``time_s``; ask again while the service loads the model."""
         ends_at = time.monotonic() + time_s
         loading: LLMFailure | None = None
         pause_s = _FIRST_LOOK_S
@@ -253,9 +263,9 @@ class Counsel:
             pause_s = min(2 * pause_s, _LONGEST_LOOK_S)
 
     def _look_at_end(self, request: LLMRequest, reply: LLMReply) -> None:
-        """Tell once what mends replies that end before, or in the middle of, an answer."""
-        if reply.cut and not self._told_cut:
-            self._told_cut = True
+        """Report once how to avoid replies that end before, or in the middle of, an answer."""
+        if reply.cut and not self._reported_cut:
+            self._reported_cut = True
             empty = is_empty(reply)
             ended = "before it answered" if empty else "in the middle of its answer"
             self.report(
@@ -264,7 +274,7 @@ class Counsel:
             )
 
     def _complete(self, request: LLMRequest) -> LLMReply:
-        """The backend's reply. Settles the model first where it could not be when the run began."""
+        """Return the backend's reply. Check the backend first if that was not possible when the run began."""
         try:
             if not self.settled:
                 self.backend.check()
@@ -277,20 +287,20 @@ class Counsel:
         except LLMConnectionError as error:
             fault = LLMFault.AUTHENTICATION if isinstance(error, InvalidKeyError) else LLMFault.UNREACHABLE
             raise LLMFailure(fault, str(error)) from error
-        except Exception as error:  # whatever a backend does: a training is not to end by it
+        except Exception as error:  # a bug in a backend must not end a training
             logger.exception("the backend %s broke its contract", self.backend_name)
             raise LLMFailure(LLMFault.BROKEN, f"the backend failed: {one_line(error)}") from error
         return replace(
             reply,
             text=redact(reply.text),
             parsed=redacted(reply.parsed),
-            cut=reply.cut or reply.completion_tokens >= request.max_tokens,  # not every service says so
+            cut=reply.cut or reply.completion_tokens >= request.max_tokens,  # not every service reports it
             problem=redact(reply.problem),
         )
 
 
 def is_empty(reply: LLMReply) -> bool:
-    """Return whether a reply says nothing, whatever was thought."""
+    """Return True if a reply has no answer; thoughts are no answer."""
     if reply.parsed is not None:
         return False
     answer, thoughts = take_apart(reply.text)
@@ -298,4 +308,4 @@ def is_empty(reply: LLMReply) -> bool:
 
 
 class _Unasked(Exception):  # noqa: N818 - a reason, not an error
-    """Why a model was not asked."""
+    """Reason that a model was not asked."""

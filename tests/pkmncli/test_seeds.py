@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pkmncli.training.seeds import Purpose, derive_seed, episode_number
+from pkmncli.seeds import Purpose, derive_seed, episode_number
 
 
 def test_seeds_differ_by_run_purpose_and_number() -> None:

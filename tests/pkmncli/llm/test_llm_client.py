@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.llm_fakes import GOOD, REQUEST, Clock, FakeBackend, counsel_of
+from support.llm_fakes import GOOD, REQUEST, Clock, FakeBackend, client_of
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
+from pkmncli.llm.budget import Usage, price_of
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
-from pkmncli.llm.guard import Backoff, Breaker
 from pkmncli.llm.prompts import estimated_tokens
 from pkmncli.llm.replies import Reading
-from pkmncli.llm.usage import Usage, price_of
+from pkmncli.llm.retry import Backoff, CircuitBreaker
 from pkmncli.testing.scripted import ScriptedBackend, ScriptedSettings
 
 
@@ -22,7 +22,7 @@ def _failure(fault: LLMFault, retry_after_s: float | None = None) -> LLMFailure:
 
 def test_a_good_reply_is_advice_and_is_counted() -> None:
     usage = Usage(Price(1.0, 10.0))
-    answer = counsel_of(FakeBackend(), usage=usage).ask(REQUEST)
+    answer = client_of(FakeBackend(), usage=usage).ask(REQUEST)
     assert answer.advice is not None
     assert answer.reading is Reading.SCHEMA
     assert (usage.requests, usage.replies, usage.tokens) == (1, 1, 120)
@@ -32,7 +32,7 @@ def test_a_good_reply_is_advice_and_is_counted() -> None:
 
 def test_a_useless_reply_is_shown_to_the_model_once_and_then_read_as_words() -> None:
     backend = FakeBackend(["go north", "go north still"])
-    answer = counsel_of(backend).ask(REQUEST)
+    answer = client_of(backend).ask(REQUEST)
     assert answer.reading is Reading.PROSE
     assert len(backend.asked) == 2
     assert "go north" in backend.asked[1].prompt
@@ -45,21 +45,21 @@ def test_words_of_a_reply_that_has_all_its_tokens_are_no_command() -> None:
     def cut(request: LLMRequest) -> LLMReply:
         return LLMReply("I would go up", "m", completion_tokens=request.max_tokens)
 
-    answer = counsel_of(FakeBackend([cut])).ask(REQUEST)
+    answer = client_of(FakeBackend([cut])).ask(REQUEST)
     assert answer.advice is None
     assert "llm_reply_tokens" in answer.problem
 
 
 def test_a_repair_that_comes_good_counts_as_asked_for() -> None:
     usage = Usage()
-    answer = counsel_of(FakeBackend(['{"skill": "press"}', GOOD]), usage=usage).ask(REQUEST)
+    answer = client_of(FakeBackend(['{"skill": "press"}', GOOD]), usage=usage).ask(REQUEST)
     assert answer.reading is Reading.SCHEMA
     assert [reply.text for reply in answer.replies] == ['{"skill": "press"}', GOOD]
     assert usage.repaired == 1
 
 
 def test_what_says_nothing_twice_is_no_advice_and_says_why() -> None:
-    answer = counsel_of(FakeBackend(["hm", ""])).ask(REQUEST)
+    answer = client_of(FakeBackend(["hm", ""])).ask(REQUEST)
     assert answer.advice is None
     assert answer.reading is Reading.NOTHING
     assert answer.problem
@@ -80,7 +80,7 @@ def test_what_says_nothing_twice_is_no_advice_and_says_why() -> None:
 )
 def test_only_what_may_pass_is_tried_again(fault: LLMFault, attempts: int) -> None:
     backend, usage = FakeBackend([_failure(fault)]), Usage()
-    answer = counsel_of(backend, usage=usage, failures=99).ask(REQUEST)
+    answer = client_of(backend, usage=usage, failures=99).ask(REQUEST)
     assert answer.advice is None
     assert answer.fault is fault
     assert len(backend.asked) == attempts
@@ -90,20 +90,20 @@ def test_only_what_may_pass_is_tried_again(fault: LLMFault, attempts: int) -> No
 def test_a_service_that_fails_is_left_alone_tried_now_and_then_and_welcomed_back() -> None:
     clock, told = Clock(), list[str]()
     backend = FakeBackend([_failure(LLMFault.TIMEOUT)] * 4 + [GOOD])
-    counsel = counsel_of(backend, clock=clock, failures=3, told=told)
+    client = client_of(backend, clock=clock, failures=3, told=told)
     for _ in range(3):
-        counsel.ask(REQUEST)
-    assert counsel.breaker.is_open
-    assert not counsel.ask(REQUEST).asked
+        client.ask(REQUEST)
+    assert client.breaker.is_open
+    assert not client.ask(REQUEST).asked
     assert len(backend.asked) == 3
     clock.now += 5.1
-    assert counsel.ask(REQUEST).asked
-    assert not counsel.ask(REQUEST).asked, "the trial failed, so it is left alone for longer"
+    assert client.ask(REQUEST).asked
+    assert not client.ask(REQUEST).asked, "the trial failed, so it is left alone for longer"
     clock.now += 9.0
-    assert not counsel.ask(REQUEST).asked
+    assert not client.ask(REQUEST).asked
     clock.now += 1.1
-    assert counsel.ask(REQUEST).advice is not None
-    assert not counsel.breaker.is_open
+    assert client.ask(REQUEST).advice is not None
+    assert not client.breaker.is_open
     assert len(told) == 2, told
     assert "No advice" in told[0]
     assert "again" in told[1]
@@ -111,7 +111,7 @@ def test_a_service_that_fails_is_left_alone_tried_now_and_then_and_welcomed_back
 
 def test_only_one_request_tries_a_service_that_is_left_alone() -> None:
     clock = Clock()
-    breaker = Breaker(clock, failures=1)
+    breaker = CircuitBreaker(clock, failures=1)
     first = breaker.allows()
     assert first is not None
     breaker.failed(_failure(LLMFault.TIMEOUT), first)
@@ -121,7 +121,7 @@ def test_only_one_request_tries_a_service_that_is_left_alone() -> None:
 
 def test_what_had_left_before_a_service_was_given_up_proves_nothing_about_it() -> None:
     clock = Clock()
-    breaker = Breaker(clock, failures=1)
+    breaker = CircuitBreaker(clock, failures=1)
     early = [breaker.allows() for _ in range(9)]
     for one in early[:8]:
         assert one is not None
@@ -137,19 +137,19 @@ def test_what_had_left_before_a_service_was_given_up_proves_nothing_about_it() -
 def test_a_service_that_says_when_it_wants_to_be_asked_is_left_alone_by_all_until_then() -> None:
     clock, told = Clock(), list[str]()
     backend = FakeBackend([_failure(LLMFault.OVERLOADED, retry_after_s=50), GOOD])
-    counsel = counsel_of(backend, clock=clock, failures=5, told=told)
-    assert counsel.ask(REQUEST).fault is LLMFault.OVERLOADED
+    client = client_of(backend, clock=clock, failures=5, told=told)
+    assert client.ask(REQUEST).fault is LLMFault.OVERLOADED
     clock.now = 49
-    assert not counsel.ask(REQUEST).asked
+    assert not client.ask(REQUEST).asked
     clock.now = 51
-    assert counsel.ask(REQUEST).advice is not None
+    assert client.ask(REQUEST).advice is not None
 
 
 def test_a_wrong_key_closes_the_door_at_once() -> None:
     told: list[str] = []
-    counsel = counsel_of(FakeBackend([_failure(LLMFault.AUTHENTICATION)]), told=told)
-    counsel.ask(REQUEST)
-    assert counsel.breaker.is_open
+    client = client_of(FakeBackend([_failure(LLMFault.AUTHENTICATION)]), told=told)
+    client.ask(REQUEST)
+    assert client.breaker.is_open
     assert len(told) == 1
 
 
@@ -165,8 +165,8 @@ def test_what_the_service_wants_to_wait_is_waited_at_least() -> None:
 def test_a_spent_budget_ends_the_asking_and_is_told_once() -> None:
     told: list[str] = []
     backend, usage = FakeBackend(), Usage(budget_tokens=240)
-    counsel = counsel_of(backend, usage=usage, told=told)
-    answers = [counsel.ask(REQUEST) for _ in range(4)]
+    client = client_of(backend, usage=usage, told=told)
+    answers = [client.ask(REQUEST) for _ in range(4)]
     assert [answer.asked for answer in answers] == [True, True, False, False]
     assert len(backend.asked) == 2
     assert len(told) == 1
@@ -188,8 +188,8 @@ def test_prices_are_those_of_the_longest_beginning() -> None:
 def test_a_reply_that_is_kept_is_not_asked_for_again(tmp_path: Path) -> None:
     with ReplyCache(tmp_path / "c.sqlite") as cache:
         first, second = FakeBackend(), FakeBackend(["never"])
-        one = counsel_of(first, cache=cache, cache_use=CacheUse.READWRITE).ask(REQUEST)
-        two = counsel_of(second, cache=cache, cache_use=CacheUse.READWRITE).ask(REQUEST)
+        one = client_of(first, cache=cache, cache_use=CacheUse.READWRITE).ask(REQUEST)
+        two = client_of(second, cache=cache, cache_use=CacheUse.READWRITE).ask(REQUEST)
         assert two.cached
         assert two.advice == one.advice
         assert second.asked == []
@@ -199,13 +199,13 @@ def test_a_reply_that_is_kept_is_not_asked_for_again(tmp_path: Path) -> None:
 def test_with_the_cache_alone_nobody_is_asked(tmp_path: Path) -> None:
     with ReplyCache(tmp_path / "c.sqlite") as cache:
         backend = FakeBackend()
-        answer = counsel_of(backend, cache=cache, cache_use=CacheUse.ONLY).ask(REQUEST)
+        answer = client_of(backend, cache=cache, cache_use=CacheUse.ONLY).ask(REQUEST)
         assert (answer.advice, answer.asked, backend.asked) == (None, False, [])
 
 
 def test_reading_only_adds_nothing(tmp_path: Path) -> None:
     with ReplyCache(tmp_path / "c.sqlite") as cache:
-        assert counsel_of(FakeBackend(), cache=cache, cache_use=CacheUse.READ).ask(REQUEST).advice is not None
+        assert client_of(FakeBackend(), cache=cache, cache_use=CacheUse.READ).ask(REQUEST).advice is not None
         assert len(cache) == 0
 
 
@@ -255,7 +255,7 @@ def test_a_backend_that_breaks_its_contract_ends_no_training(result: object) -> 
             raise result
         return result  # type: ignore[return-value]
 
-    answer = counsel_of(FakeBackend([broken])).ask(REQUEST)
+    answer = client_of(FakeBackend([broken])).ask(REQUEST)
     assert answer.fault is LLMFault.BROKEN
     assert answer.advice is None
 
@@ -264,18 +264,18 @@ def test_a_key_that_a_model_echoes_is_blanked_out(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-1")
     text = GOOD.replace('"g"', '"my key is sk-very-secret-1"')
     parsed = LLMReply(text, "m", parsed={"goal": ["sk-very-secret-1"]})
-    answer = counsel_of(FakeBackend([lambda request: parsed])).ask(REQUEST)
+    answer = client_of(FakeBackend([lambda request: parsed])).ask(REQUEST)
     assert "sk-very-secret-1" not in repr(answer)
 
 
 def test_a_model_that_was_not_there_at_first_is_settled_when_it_is() -> None:
     backend = FakeBackend()
-    counsel = counsel_of(backend)
-    counsel.settled = False
+    client = client_of(backend)
+    client.settled = False
     checked: list[bool] = []
     backend.check = lambda: str(checked.append(True))  # type: ignore[method-assign]
-    counsel.ask(REQUEST)
-    counsel.ask(REQUEST)
+    client.ask(REQUEST)
+    client.ask(REQUEST)
     assert checked == [True]
 
 
@@ -292,8 +292,8 @@ def test_a_script_gives_the_same_answer_to_the_same_prompt(tmp_path: Path) -> No
 def test_a_repair_keeps_to_the_length_and_shows_what_fits_of_the_reply() -> None:
     request = LLMRequest("system", "what now? " * 30)
     backend = FakeBackend(["nonsense " * 500, GOOD])
-    counsel = counsel_of(backend, most_tokens=300)
-    assert counsel.ask(request).advice is not None
+    client = client_of(backend, most_tokens=300)
+    assert client.ask(request).advice is not None
     assert len(backend.asked) == 2
     repair = backend.asked[1]
     assert "nonsense" in repair.prompt
@@ -303,15 +303,15 @@ def test_a_repair_keeps_to_the_length_and_shows_what_fits_of_the_reply() -> None
 def test_a_question_that_leaves_no_room_for_a_repair_gets_none() -> None:
     request = LLMRequest("system", "what now? " * 30)
     backend = FakeBackend(["nonsense", GOOD])
-    assert counsel_of(backend, most_tokens=110).ask(request).advice is None
+    assert client_of(backend, most_tokens=110).ask(request).advice is None
     assert len(backend.asked) == 1
 
 
 def test_a_question_that_is_too_long_is_not_sent_and_told_once() -> None:
     told: list[str] = []
     backend = FakeBackend([GOOD])
-    counsel = counsel_of(backend, most_tokens=50, told=told)
-    answers = [counsel.ask(LLMRequest("system", "what now? " * 30)) for _ in range(2)]
+    client = client_of(backend, most_tokens=50, told=told)
+    answers = [client.ask(LLMRequest("system", "what now? " * 30)) for _ in range(2)]
     assert not backend.asked
     assert [answer.asked for answer in answers] == [False, False]
     assert len(told) == 1

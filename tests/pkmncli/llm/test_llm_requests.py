@@ -6,12 +6,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from support.llm_fakes import GOOD, REQUEST, FakeBackend, counsel_of
+from support.llm_fakes import GOOD, REQUEST, FakeBackend, client_of
 
 from pkmncli.api import LLMReply, LLMRequest
 from pkmncli.errors import RunError
-from pkmncli.llm.advisor import Advisor, Delivery
 from pkmncli.llm.cache import ReplyCache
+from pkmncli.llm.requests import AdviceRequests, Delivery
 
 PATIENCE_S = 30.0
 
@@ -31,11 +31,11 @@ class Gate:
         return LLMReply(GOOD, "fake")
 
 
-def _deliveries(advisor: Advisor, count: int) -> list[Delivery]:
+def _deliveries(requests: AdviceRequests, count: int) -> list[Delivery]:
     found: list[Delivery] = []
     waiting = threading.Event()
     for _ in range(3000):
-        found += advisor.poll()
+        found += requests.poll()
         if len(found) >= count:
             break
         waiting.wait(0.01)
@@ -44,73 +44,73 @@ def _deliveries(advisor: Advisor, count: int) -> list[Delivery]:
 
 def test_an_answer_is_picked_up_when_it_has_come_and_not_before() -> None:
     gate = Gate()
-    advisor = Advisor(counsel_of(FakeBackend([gate])), 2)
-    advisor.ask(1, REQUEST, asked_at=40, event="new map")
+    requests = AdviceRequests(client_of(FakeBackend([gate])), 2)
+    requests.ask(1, REQUEST, asked_at=40, event="new map")
     assert gate.entered.acquire(timeout=PATIENCE_S)
-    assert advisor.poll() == []
-    assert advisor.is_open(1)
-    assert not advisor.is_open(0)
+    assert requests.poll() == []
+    assert requests.is_open(1)
+    assert not requests.is_open(0)
     gate.opened.set()
-    (delivery,) = _deliveries(advisor, 1)
+    (delivery,) = _deliveries(requests, 1)
     assert (delivery.environment, delivery.asked_at, delivery.event) == (1, 40, "new map")
     assert delivery.answer.advice is not None
-    assert not advisor.is_open(1)
+    assert not requests.is_open(1)
 
 
 def test_a_question_that_never_ends_is_given_up() -> None:
     gate = Gate()
-    advisor = Advisor(counsel_of(FakeBackend([gate])), 1, patience_s=0.0)
-    advisor.ask(0, REQUEST, asked_at=1, event="interval")
+    requests = AdviceRequests(client_of(FakeBackend([gate])), 1, patience_s=0.0)
+    requests.ask(0, REQUEST, asked_at=1, event="interval")
     assert gate.entered.acquire(timeout=PATIENCE_S)
-    assert advisor.poll() == []
-    assert not advisor.is_open(0)
-    assert advisor.given_up == 1
+    assert requests.poll() == []
+    assert not requests.is_open(0)
+    assert requests.given_up == 1
     gate.opened.set()
 
 
 def test_no_more_questions_are_open_than_may_be() -> None:
     gate = Gate()
-    advisor = Advisor(counsel_of(FakeBackend([gate])), 5, most_open=2)
+    requests = AdviceRequests(client_of(FakeBackend([gate])), 5, most_open=2)
     for environment in (0, 1):
-        assert advisor.has_room
-        advisor.ask(environment, REQUEST, asked_at=0, event="interval")
-    assert not advisor.has_room
+        assert requests.has_room
+        requests.ask(environment, REQUEST, asked_at=0, event="interval")
+    assert not requests.has_room
     gate.opened.set()
-    _deliveries(advisor, 2)
-    assert advisor.has_room
+    _deliveries(requests, 2)
+    assert requests.has_room
 
 
 def test_an_advisor_that_waits_answers_in_the_order_of_the_questions() -> None:
     gate, backend = Gate(), FakeBackend()
     backend.answers = [gate]
-    advisor = Advisor(counsel_of(backend), 2, waits=True)
-    advisor.ask(0, REQUEST, asked_at=7, event="interval")
+    requests = AdviceRequests(client_of(backend), 2, waits=True)
+    requests.ask(0, REQUEST, asked_at=7, event="interval")
     assert gate.entered.acquire(timeout=PATIENCE_S)
-    advisor.ask(1, REQUEST, asked_at=8, event="interval")
+    requests.ask(1, REQUEST, asked_at=8, event="interval")
     assert len(backend.asked) == 1, "the second waits for the first"
     gate.opened.set()
-    assert advisor.wait(lambda: False)
-    assert [delivery.asked_at for delivery in advisor.poll()] == [7, 8]
+    assert requests.wait(lambda: False)
+    assert [delivery.asked_at for delivery in requests.poll()] == [7, 8]
 
 
 def test_an_interruption_ends_the_waiting_and_leaves_the_question_open() -> None:
     gate, backend = Gate(), FakeBackend()
     backend.answers = [gate]
-    advisor = Advisor(counsel_of(backend), 1, waits=True)
-    advisor.ask(0, REQUEST, asked_at=7, event="interval")
-    assert not advisor.wait(lambda: True)
-    assert advisor.is_open(0)
-    assert not advisor.poll()
+    requests = AdviceRequests(client_of(backend), 1, waits=True)
+    requests.ask(0, REQUEST, asked_at=7, event="interval")
+    assert not requests.wait(lambda: True)
+    assert requests.is_open(0)
+    assert not requests.poll()
     gate.opened.set()
 
 
 def test_closing_waits_for_nobody() -> None:
     gate, backend = Gate(), FakeBackend()
     backend.answers = [gate]
-    advisor = Advisor(counsel_of(backend), 1)
-    advisor.ask(0, REQUEST, asked_at=0, event="interval")
+    requests = AdviceRequests(client_of(backend), 1)
+    requests.ask(0, REQUEST, asked_at=0, event="interval")
     assert gate.entered.acquire(timeout=PATIENCE_S)
-    advisor.close()
+    requests.close()
     assert backend.closed
     assert not gate.left.acquire(blocking=False)
     gate.opened.set()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pkmncli.advice.worth import HORIZON, side_outcomes
 from pkmncli.api import Source
-from pkmncli.hybrid.outcomes import HORIZON, side_outcomes
 
 
 def test_a_step_is_judged_by_what_followed_on_it() -> None:

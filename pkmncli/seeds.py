@@ -1,4 +1,4 @@
-"""Seeds derived from the run's one seed, so that each purpose and episode has its own and none depends on timing."""
+"""Seeds derived from a run's seed: each purpose and each episode has its own, and none depends on timing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal of advice: each answer as a row of the table ``advice``, and back again when a run goes on."""
+"""Journal of advice: each answer as a row of the table ``advice``, which takes effect again when a run resumes."""
 
 from __future__ import annotations
 
@@ -8,46 +8,48 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pkmncli.advice.policy import Objection
 from pkmncli.api import Advice
-from pkmncli.llm.advisor import Delivery
-from pkmncli.llm.counsel import LONGEST_REPLY
+from pkmncli.llm.budget import RepeatedAnswer
+from pkmncli.llm.client import LONGEST_REPLY
 from pkmncli.llm.replies import Reading
-from pkmncli.llm.usage import Usage
-from pkmncli.training.workers.press_log import advice_from
+from pkmncli.llm.requests import Delivery
 
 _PARTED = "\n-----\n"
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """What became of an answer at the step where it came."""
+    """Answer at the step where it came, and why its advice is not followed."""
 
     delivery: Delivery
     step: int
     """Steps taken before it took effect, over all environments."""
-    advice: Advice | None
-    """What was made of it; nothing where it came too late."""
-    problem: str
-    followed: bool
+    objection: Objection | None
 
     @property
     def model(self) -> str:
-        """The model that answered; empty where none did."""
+        """Model that answered; empty if there is no reply."""
         replies = self.delivery.answer.replies
         return replies[-1].model if replies else ""
 
     def row(self) -> dict[str, Any]:
-        """The row of the table, but its time."""
+        """Return the row of the table, without its time."""
         answer = self.delivery.answer
+        problem: str = answer.problem
+        if answer.advice is not None:  # the table shows that advice was set aside by `followed` alone
+            hidden = self.objection is None or self.objection is Objection.RULES_TURN
+            problem = "" if hidden else str(self.objection)
+        given = None if self.objection is Objection.OUTDATED else answer.advice
         return {
             "global_step": self.step + 1,
             "asked_at": self.delivery.asked_at,
             "environment": self.delivery.environment,
             "event": str(self.delivery.event),
-            "followed": self.followed,
+            "followed": answer.advice is not None and self.objection is None,
             "reading": str(answer.reading),
-            "problem": self.problem,
-            "advice": json.dumps(asdict(self.advice)) if self.advice is not None else "",
+            "problem": problem,
+            "advice": json.dumps(asdict(given)) if given is not None else "",
             "model": self.model,
             "cached": answer.cached,
             "prompt": answer.request.prompt if answer.asked else "",
@@ -59,15 +61,13 @@ class JournalEntry:
 
 
 def advice_of(row: Mapping[str, Any]) -> Advice | None:
-    """The advice of a row."""
-    if not row["advice"]:
-        return None
-    return advice_from(json.loads(row["advice"]))
+    """Return the advice of a row; None if it has none."""
+    return Advice.from_values(json.loads(row["advice"])) if row["advice"] else None
 
 
-def count_again(row: Mapping[str, Any], usage: Usage) -> None:
-    """Accounts for an answer that takes effect again: it did cost."""
-    usage.add_repeated(
+def repeated_answer(row: Mapping[str, Any]) -> RepeatedAnswer:
+    """Return the cost and reading of an answer that takes effect again."""
+    return RepeatedAnswer(
         row["reading"],
         replies=row["reply"].count(_PARTED) + 1 if row["model"] else 0,
         cached=bool(row["cached"]),
@@ -79,7 +79,7 @@ def count_again(row: Mapping[str, Any], usage: Usage) -> None:
 
 
 class AdviceToRepeat:
-    """The rows of a journal that lie ahead of a run that goes on, by the step at which they take effect."""
+    """Rows of a journal after a run's checkpoint, by the step at which they take effect."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]] = ()) -> None:
         self._rows: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
@@ -90,18 +90,13 @@ class AdviceToRepeat:
         self._last = max(self._rows, default=-1)
 
     def covers(self, step: int) -> bool:
-        """Whether the journal says all that there is to know of a step, so that nothing is asked."""
+        """Return True if the journal has all advice of a step, so that nothing is asked."""
         return step <= self._last
 
     def asked(self, step: int) -> Sequence[int]:
-        """The environments whose questions were asked at a step, once."""
+        """Return the environments with a question at a step; once."""
         return self._questions.pop(step, ())
 
-    def awaits(self, environment: int, asked_at: int) -> bool:
-        """Whether the answer to a question lies ahead."""
-        rows = (row for some in self._rows.values() for row in some)
-        return any((row["environment"], row["asked_at"]) == (environment, asked_at) for row in rows)
-
     def take(self, step: int) -> Sequence[Mapping[str, Any]]:
-        """The rows of a step, once."""
+        """Return the rows of a step; once."""
         return self._rows.pop(step, ())

@@ -1,4 +1,7 @@
-"""Lessons of earlier runs, from a file of `pkmn analyze-patterns --show advice --format json`."""
+"""Lessons for a prompt: results of the same advice before, in this run and in earlier ones.
+
+Lessons of earlier runs come from a file of `pkmn analyze-patterns --show advice --format json`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pkmncli.advice.worth import LEAST_TRIES, Results, Situation
 from pkmncli.api.data_text import parse_json, read_given_text
 from pkmncli.errors import ConfigurationError
-from pkmncli.hybrid.lessons import Situation
 
 VERSION = 1
 """Version of the file format. Newer ones are refused."""
@@ -16,8 +19,20 @@ VERSION = 1
 _KNOWN = ("map", "phase", "battle", "opponent")
 """Parts that identify a situation; lessons about anything finer, such as a tile, are ignored."""
 
-_TOLD = 4
-"""Maximum number of lessons about a situation in a prompt."""
+_MOST_OWN, _MOST_EARLIER = 3, 4
+"""Maximum number of lessons about a situation in a prompt: of a kind from this run, and from earlier runs."""
+
+
+def lesson_lines(results: Mapping[str, Results]) -> list[str]:
+    """Return lessons of this run in words: advice that never brought a reward, then advice that brought most."""
+    known = [(key, one) for key, one in results.items() if one.tries >= LEAST_TRIES]
+    failed = sorted((pair for pair in known if not pair[1].wins), key=lambda pair: (-pair[1].tries, pair[0]))
+    worked = sorted(
+        (pair for pair in known if pair[1].wins), key=lambda pair: (-pair[1].reward / pair[1].tries, pair[0])
+    )
+    return [f"{key}: brought nothing here in {one.tries} tries" for key, one in failed[:_MOST_OWN]] + [
+        f"{key}: brought something here in {one.wins} of {one.tries} tries" for key, one in worked[:_MOST_OWN]
+    ]
 
 
 class EarlierLessons:
@@ -54,7 +69,7 @@ class EarlierLessons:
             "opponent": situation.opponent,
         }
         return [text for parts, text in self._lines if all(here[part] == number for part, number in parts.items())][
-            :_TOLD
+            :_MOST_EARLIER
         ]
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pkmncli.training.advice.latency import Timeliness
+from pkmncli.advice.latency import AnswerLatency
 
 
-def judged(answers: int, outdated: int, lag_steps: float = 83.0) -> Timeliness:
-    timeliness = Timeliness(outdated=outdated)
+def judged(answers: int, outdated: int, lag_steps: float = 83.0) -> AnswerLatency:
+    latency = AnswerLatency(outdated=outdated)
     for _ in range(answers):
-        timeliness.add(lag_steps)
-    return timeliness
+        latency.add(lag_steps)
+    return latency
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,12 @@ def test_it_is_said_when_most_come_too_late_or_the_first_few_all_do(answers: int
 
 
 def test_it_is_said_once_with_an_interval_that_fits() -> None:
-    timeliness = judged(10, 9)
-    assert "(9 of 10): in the time of one an environment takes about 83 steps" in (told := timeliness.complaint())
+    latency = judged(10, 9)
+    assert "(9 of 10): an environment takes about 83 steps while one answer is computed" in (
+        told := latency.complaint()
+    )
     assert "--llm-interval 90" in told
-    assert timeliness.complaint() == ""
+    assert latency.complaint() == ""
 
 
 def test_prompts_say_one_of_few_lags() -> None:

@@ -1,4 +1,4 @@
-"""When to ask again, and when to leave a failing service alone: backoff with jitter, and a breaker that reopens."""
+"""Retries of failed requests: backoff with jitter, and a circuit breaker for a failing service."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from dataclasses import dataclass, field
 from pkmncli.api import LLMFailure, LLMFault
 
 WORTH_RETRYING = frozenset({LLMFault.OVERLOADED, LLMFault.UNREACHABLE, LLMFault.BROKEN})
-"""Faults that may be gone a moment later. A timeout and a loading are not: they have taken their time already."""
+"""Faults that may be gone a moment later. Not a timeout or a loading model: these have taken their time already."""
 
 HOPELESS = frozenset({LLMFault.AUTHENTICATION, LLMFault.NO_MODEL})
-"""Faults that stay until a person does something; the service is asked again all the same, seldom."""
+"""Faults that stay until a person acts. The service is still asked again from time to time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How long to wait before asking again: doubling, with jitter, as long as the service wants at least."""
+    """Time to wait before a retry: it doubles, has jitter, and is at least what the service asks for."""
 
     attempts: int = 3
-    """Times that one question is asked at most."""
+    """Maximum number of requests for one question."""
     first_s: float = 0.5
     most_s: float = 30.0
 
-    def delay_s(self, failures: int, failure: LLMFailure, draw: Callable[[], float] = random.random) -> float:
-        """Seconds to wait after a number of failures in a row; ``draw`` gives numbers in 0..1."""
-        wait = min(self.first_s * 2.0 ** (failures - 1), self.most_s) * (0.5 + 0.5 * draw())
+    def delay_s(self, failures: int, failure: LLMFailure, sample: Callable[[], float] = random.random) -> float:
+        """Return the seconds to wait after ``failures`` in a row; ``sample`` returns numbers in 0..1."""
+        wait = min(self.first_s * 2.0 ** (failures - 1), self.most_s) * (0.5 + 0.5 * sample())
         return max(wait, failure.retry_after_s or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Lets one request out. ``trial`` where it is the one that shows whether a service is back."""
+    """Permission for one request. ``trial`` is True if the request is to show whether the service is back."""
 
     trial: bool
 
 
 @dataclass(slots=True)
-class Breaker:
-    """Stops asking a service that fails time after time, and lets one request through now and then to see.
+class CircuitBreaker:
+    """Circuit breaker: no requests to a service that keeps failing, except a trial from time to time.
 
     Args:
         clock: seconds, such as ``time.monotonic``.
         failures: failures in a row that open it.
-        pause_s: seconds until the first trial; doubles with each trial that fails.
-        most_pause_s: the longest pause.
+        pause_s: seconds until the first trial; doubles with each failed trial.
+        most_pause_s: maximum pause in seconds.
     """
 
     clock: Callable[[], float]
@@ -54,7 +54,7 @@ class Breaker:
     pause_s: float = 5.0
     most_pause_s: float = 120.0
     shortest_hold_s: float = 2.0
-    """A service that wants to be asked again later than this is left alone until then, by all."""
+    """Seconds up to which one request alone waits if the service asks for a pause; for longer ones, all wait."""
     in_a_row: int = 0
     _open_until: float | None = None
     _pause: float = 0.0
@@ -63,11 +63,11 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether the service is left alone at present."""
+        """True while the service is not asked."""
         return self._open_until is not None
 
     def allows(self) -> Pass | None:
-        """What a request needs to go out now, if it may. Where it is the trial, nothing else may until it has ended."""
+        """Return the permission for a request; None if it must not be sent. There is one trial at a time."""
         with self._lock:
             if self._open_until is None:
                 return Pass(trial=False)
@@ -77,24 +77,24 @@ class Breaker:
             return Pass(trial=True)
 
     def succeeded(self, by: Pass) -> bool:
-        """A reply came. Returns whether the service is back after having been left alone."""
+        """Note a reply. Return True if the service is back after a pause."""
         with self._lock:
             was_open = self._open_until is not None
-            if was_open and not by.trial:  # one that had left before the service was given up proves nothing
+            if was_open and not by.trial:  # sent before the pause began, it proves nothing
                 return False
             self.in_a_row = 0
             self._open_until, self._pause, self._trial = None, 0.0, False
             return was_open
 
     def failed(self, failure: LLMFailure, by: Pass, *, at_once: bool = False) -> bool:
-        """No reply came. Returns whether the service is left alone from now on, and was not before.
+        """Note a request without a reply. Return True if a pause begins now.
 
-        A service that says when it wants to be asked again is left alone by all until then.
+        If the service says when to ask again, the pause lasts until then.
 
         Args:
-            failure: why.
-            by: what the request went out with.
-            at_once: whether one such failure is enough.
+            failure: the reason.
+            by: the permission of the request.
+            at_once: True if one such failure is enough.
         """
         with self._lock:
             was_open = self._open_until is not None
