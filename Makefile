@@ -1,6 +1,6 @@
 # make train   on a fresh machine: environment, install, then a training on the bundled game
-# make test    on a fresh machine: environment, install, then the whole test suite
-# make test-long   the variants of tests that take longest
+# make test    on a fresh machine: environment, install, then the tests that take no minutes each
+# make test-long   all other tests: proofs of learning, the live page in a browser, kills, further variants
 # make test-faults kills, stops and starves trainings at random moments, TRIES times each, and prints a table
 # make fuzz        damaged files and requests, FUZZ_SECONDS of each kind (300 without)
 # make audit       known vulnerabilities of the pinned packages; make licences writes docs/licences.md
@@ -25,7 +25,7 @@ train: $(VENV)/installed
 	$(BIN)/pkmn train $(ARGS)
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 fuzz: $(VENV)/installed-dev
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) tests/test_fuzz.py $(ARGS)
@@ -42,7 +42,7 @@ examples: $(VENV)/installed-dev
 	$(BIN)/python examples/cleanrl_style_ppo.py $(ARGS)
 
 test-long: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n $(WORKERS) -m long $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m long $(ARGS)
 
 test-faults: $(VENV)/installed-dev
 	FAULT_TRIES=$(TRIES) $(BIN)/python -m pytest tests/pkmncli/faults -m "long or not long" --timeout=0 -v $(ARGS)

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "plugins" / "pkmn_pyboy" / "quillwood"))
+sys.path.insert(0, str(ROOT / "tests"))
 
-from leg_player import begin, play_until  # noqa: E402
-from placed_game import CART_RAM, PlacedGame, Saved  # noqa: E402
+from support.leg_player import begin, play_until  # noqa: E402
+from support.placed_game import CART_RAM, PlacedGame, Saved  # noqa: E402
 
 from pkmn_pyboy.emulation.emulator import Emulator  # noqa: E402
 from pkmn_pyboy.environment import PokemonEnvironment  # noqa: E402

@@ -1,27 +1,52 @@
-"""Set-up of all processes that a training starts: they end with their parent, and do not run the main script."""
+"""Set-up of all processes that a training starts: how they begin, and that they end with their parent."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import pickle
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from multiprocessing import parent_process, resource_tracker
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import wait
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from pkmncli import standard_streams
 from pkmncli.diagnostics import one_line, text_of
 from pkmncli.errors import PkmnError
 
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 """Signals that request the end. They often reach the whole process group; only the parent handles them."""
 
-_DIES_WITH_PARENT = 1
-"""PR_SET_PDEATHSIG of Linux's prctl."""
+
+def start_forked(
+    target: Callable[..., object], arguments: tuple[Any, ...], *, name: str, preload: Sequence[str]
+) -> BaseProcess:
+    """Start a daemon process, on Linux as a fork of a server that has imported the modules of ``preload`` once.
+
+    On other systems, where a fork is not safe, it is a new interpreter; so it is if the server cannot start or cannot
+    import the modules. The first call in a process decides what the server imports.
+
+    Raises:
+        OSError: the system allows no further process or file.
+    """
+    if sys.platform == "linux":
+        context = get_context("forkserver")
+        context.set_forkserver_preload(["pkmncli.fork_server", *preload])
+        process = context.Process(target=target, args=arguments, name=name, daemon=True)
+        with contextlib.suppress(OSError, EOFError), signals_held(), main_module_left_out():
+            process.start()
+            return process
+    spawned = get_context("spawn").Process(target=target, args=arguments, name=name, daemon=True)
+    with signals_held(), main_module_left_out():
+        spawned.start()
+    return spawned
 
 
 @contextlib.contextmanager
@@ -51,6 +76,7 @@ def begin_child() -> None:
     with contextlib.suppress(OSError):  # there is no standard error
         os.dup2(2, 1)
     standard_streams.install()
+    sys.excepthook = sys.__excepthook__
 
 
 def _die_with_parent() -> None:
@@ -61,9 +87,15 @@ def _die_with_parent() -> None:
     parent = parent_process()
     if sys.platform != "linux" or parent is None:
         return
-    with contextlib.suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent.pid:  # the parent ended before this call
+    import fcntl  # noqa: PLC0415 - not everywhere
+
+    # The kernel sends a signal when the other end of this pipe closes; PR_SET_PDEATHSIG would wait for the fork server.
+    sentinel = parent.sentinel
+    with contextlib.suppress(OSError):  # another kernel that calls itself Linux
+        fcntl.fcntl(sentinel, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+    if wait([sentinel], 0):  # the parent ended before
         os._exit(1)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from own_classes import CustomPokemonEnv, CustomRewardEnvironment
+from support.own_classes import CustomPokemonEnv, CustomRewardEnvironment
 
 import pkmncli
 from pkmncli import (

@@ -23,8 +23,9 @@ import pytest
 import tomlkit
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from reply_forms import FORM
 from starlette.testclient import TestClient
+from support.reply_forms import FORM
+from support.tables import decisions, episodes, metrics
 
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
@@ -46,7 +47,6 @@ from pkmncli.errors import CheckpointError, ConfigurationError, EmulatorError, E
 from pkmncli.llm.replies import MOST_PRESSES
 from pkmncli.plugins import get_registry
 from pkmncli.training.checkpoints.files import read_checkpoint, read_segments
-from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 QUILLWOOD = GAMES_FOLDER / "quillwood"

@@ -17,11 +17,11 @@ import torch
 from gymnasium.utils.env_checker import check_env as gymnasiums_check_env
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import FlattenObservation
-from learner_stream import one_torch_thread  # noqa: F401 - a fixture
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
+from support.learner_stream import one_torch_thread  # noqa: F401 - a fixture
 
 GAME = "pkmn_pyboy.registration:pkmn/Quillwood-v0"
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -143,6 +143,7 @@ def situations(module: ModuleType) -> list[dict[str, np.ndarray]]:
     return seen
 
 
+@pytest.mark.long
 def test_the_example_of_dqn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,6 +160,7 @@ def test_the_example_of_dqn(
     assert "reached game_started in 1 of 1" in told
 
 
+@pytest.mark.long
 def test_the_example_of_maskable_ppo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,6 +179,7 @@ def test_the_example_of_maskable_ppo(
     assert re.search(r"^mean return of 1 episodes of evaluation: -?[\d.]+, forbidden presses: 0$", told, re.MULTILINE)
 
 
+@pytest.mark.long
 def test_the_example_in_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

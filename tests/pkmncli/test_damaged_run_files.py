@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.variants import long_after
 
 from pkmncli.errors import RunError
 from pkmncli.runs import Run, create_run, open_run
@@ -74,17 +75,15 @@ READING = [
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("name", ["names.json", "summary.json", "command.txt", "log.txt", "run.lock"])
-def test_what_only_tells_something_is_no_reason_to_refuse(
-    name: str, damage: Callable[[Path], None], pkmn: Pkmn, run: Run
-) -> None:
-    damage(run.folder / name)
+def test_what_only_tells_something_is_no_reason_to_refuse(damage: Callable[[Path], None], pkmn: Pkmn, run: Run) -> None:
+    for name in ("names.json", "summary.json", "command.txt", "log.txt", "run.lock"):
+        damage(run.folder / name)
     for command in READING:
         result = pkmn(*command)
         assert (result.code, result.err) == (0, ""), command
 
 
-@pytest.mark.parametrize("damage", [empty, no_text, deep, missing, a_folder, a_pipe])
+@pytest.mark.parametrize("damage", long_after(2, [empty, no_text, deep, missing, a_folder, a_pipe]))
 def test_a_training_goes_on_and_makes_them_anew(damage: Callable[[Path], None], pkmn: Pkmn, run: Run) -> None:
     names = run.read_names()
     for path in (run.names_file, run.summary_file, run.command_file, run.log_file):
@@ -97,7 +96,9 @@ def test_a_training_goes_on_and_makes_them_anew(damage: Callable[[Path], None], 
     assert run.command_file.read_bytes().endswith(b" train --resume it --steps=245\n")
 
 
-@pytest.mark.parametrize("damage", [empty, no_text, a_list, deep, other_types, a_folder, a_pipe, a_circle])
+@pytest.mark.parametrize(
+    "damage", long_after(3, [empty, no_text, a_list, deep, other_types, a_folder, a_pipe, a_circle])
+)
 @pytest.mark.parametrize("name", ["summary.json", "evaluations/20260101-000000-step-000000240-rl-only/result.json"])
 def test_a_comparison_names_the_damaged_file(
     name: str, damage: Callable[[Path], None], pkmn: Pkmn, run: Run, tmp_path: Path
@@ -114,7 +115,7 @@ def test_a_comparison_names_the_damaged_file(
     assert str(path) in result.err
 
 
-@pytest.mark.parametrize("damage", [no_text, deep, a_folder, a_pipe])
+@pytest.mark.parametrize("damage", long_after(1, [no_text, deep, a_folder, a_pipe]))
 def test_a_damaged_summary_is_written_anew_by_a_training_with_nothing_to_do(
     damage: Callable[[Path], None], pkmn: Pkmn, run: Run
 ) -> None:

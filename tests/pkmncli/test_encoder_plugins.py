@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.variants import long_after
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.hybrid.agent import HybridAgent
@@ -59,11 +60,14 @@ def learner_of(run: Run) -> tuple[Any, Any]:
 @pytest.mark.usefixtures("patches")
 @pytest.mark.parametrize(
     ("encoder", "own", "rl"),
-    [
-        ("patches", "patch_features=8", "dqn"),
-        ("embedding", "screen_channels=[4,8]", "ppo"),
-        ("convolution", "", "a2c"),
-    ],
+    long_after(
+        1,
+        [
+            ("patches", "patch_features=8", "dqn"),
+            ("embedding", "screen_channels=[4,8]", "ppo"),
+            ("convolution", "", "a2c"),
+        ],
+    ),
 )
 def test_a_run_lives_with_it(encoder: str, own: str, rl: str, pkmn: Pkmn, tmp_path: Path) -> None:
     sets = [f"--set={rl}.encoder={encoder}", *([f"--set={encoder}.{own}"] if own else [])]

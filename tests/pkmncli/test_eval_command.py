@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.variants import long_after
 
 from pkmn_dqn.learner import DQN
 from pkmncli.plugins import get_registry
@@ -63,7 +64,7 @@ def result_of(result: Any) -> dict[str, Any]:
     return content
 
 
-@pytest.mark.parametrize("mode", ["rl-only", "adaptive", "llm-only", "random"])
+@pytest.mark.parametrize("mode", long_after(2, ["rl-only", "adaptive", "llm-only", "random"]))
 def test_one_environment_or_two_now_or_later_the_result_is_the_same(mode: str, pkmn: Pkmn, run: Run) -> None:
     options = ["eval", "it", f"--mode={mode}", "--episodes=3", "--max-steps-per-episode=25", "--json"]
     first = result_of(pkmn(*options, "--envs=1"))
@@ -220,7 +221,7 @@ def test_wrong_usage_is_told(options: list[str], code: int, expected: str, pkmn:
     assert not (run.folder / "evaluations").exists()
 
 
-@pytest.mark.parametrize("mode", ["rl-only", "adaptive"])
+@pytest.mark.parametrize("mode", long_after(1, ["rl-only", "adaptive"]))
 def test_a_run_with_a_language_model_is_evaluated_without_it(
     mode: str, pkmn: Pkmn, small_training: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_server import MODEL, Behaviour, FaultServer
-from faults import GOOD, KEY
 from PIL import Image
+from support.fault_server import MODEL, Behaviour, FaultServer
+from support.faults import GOOD, KEY
 
 Pkmn = Callable[..., Any]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.variants import long_after
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
@@ -65,13 +66,13 @@ def test_an_image_that_is_nowhere_is_named_with_what_to_do(command: str, place: 
     assert "PKMN_ROM_PATH" in line
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", long_after(2, COMMANDS))
 def test_an_image_named_anew_is_taken(command: str, place: Path, pkmn: Pkmn) -> None:
     result = pkmn(*COMMANDS[command], f"--rom={place / 'kept.gbc'}")
     assert (result.code, result.err.strip()) == (0, "")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", long_after(1, COMMANDS))
 def test_an_image_that_was_renamed_is_found_beside_the_run(
     command: str, place: Path, pkmn: Pkmn, tmp_path: Path
 ) -> None:
@@ -102,7 +103,7 @@ def test_the_environments_image_is_no_other_runs(place: Path, run_pkmn: Any, tmp
     assert (result.returncode, result.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", long_after(1, COMMANDS))
 def test_another_image_is_refused(command: str, place: Path, pkmn: Pkmn, tmp_path: Path) -> None:
     other = bytearray((place / "kept.gbc").read_bytes())
     other[0x4000] ^= 1

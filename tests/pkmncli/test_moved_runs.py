@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.variants import long_after
 
 from pkmn_decisions.store.schema import TABLES
 from pkmn_decisions.store.store import DuckDBStore
@@ -97,7 +98,7 @@ def moved(shared_run: SharedRun, folder: Path) -> Path:
     return Path(shutil.copytree(shared_run(), folder / shared_run().name))
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", long_after(6, FOLDERS))
 def test_a_folder_changes_no_value(
     folder: str, at_home: dict[str, Any], pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
 ) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_server import MODEL, Behaviour, FaultServer, loading, never
-from faults import GOOD, KEY
+from support.fault_server import MODEL, Behaviour, FaultServer, loading, never
+from support.faults import GOOD, KEY
+from support.variants import long_after
 
 from pkmncli import hookimpl
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
@@ -226,7 +227,7 @@ FAILING = [
 """One of each kind: the same check at the start stands before each of them."""
 
 
-@pytest.mark.parametrize("case", FAILING, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", long_after(1, FAILING), ids=lambda case: case.name)
 def test_a_training_may_do_without_it(
     case: Case, pkmn: Pkmn, server: FaultServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -241,15 +242,18 @@ def test_a_training_may_do_without_it(
 
 @pytest.mark.parametrize(
     ("behaviour", "options", "said"),
-    [
-        (Behaviour(send=never), ["--llm-timeout-s=0.2"], "raise --llm-load-timeout-s"),
-        (Behaviour(status=503, message="Loading model"), ["--llm-timeout-s=0.1"], "still loading the model"),
-        (Behaviour(status=401), [], "Its key was refused"),
-        (Behaviour(status=400, message="not to our taste"), [], "refused the requests"),
-        (Behaviour(body=_thoughts("openai")), [], "--set ollama.think=false"),
-        (Behaviour(text="hm"), [], "could not be read"),
-        (Behaviour(text=GOOD), [], "steps.\n"),
-    ],
+    long_after(
+        2,
+        [
+            (Behaviour(send=never), ["--llm-timeout-s=0.2"], "raise --llm-load-timeout-s"),
+            (Behaviour(status=503, message="Loading model"), ["--llm-timeout-s=0.1"], "still loading the model"),
+            (Behaviour(status=401), [], "Its key was refused"),
+            (Behaviour(status=400, message="not to our taste"), [], "refused the requests"),
+            (Behaviour(body=_thoughts("openai")), [], "--set ollama.think=false"),
+            (Behaviour(text="hm"), [], "could not be read"),
+            (Behaviour(text=GOOD), [], "steps.\n"),
+        ],
+    ),
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_the_last_line_on_the_model_fits_what_happened(

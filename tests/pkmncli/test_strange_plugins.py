@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from strange_plugins import environment_with, install, install_reward
+from support.strange_plugins import environment_with, install, install_reward
+from support.variants import long_after
 
 from pkmncli.diagnostics import one_line
 from pkmncli.runs import Run
@@ -98,12 +99,15 @@ def install_failing(plugins: Path, body: str) -> None:
 
 @pytest.mark.parametrize(
     ("body", "code", "told"),
-    [
-        ("raise Odd('map.toml', 3)", 7, "map.toml is odd in line 3\n"),
-        ("class Local(PkmnError): pass\nraise Local('made in a function')", 1, "made in a function\n"),
-        ("raise PkmnError('a lone \\udc80')", 1, "a lone \\udc80\n"),
-        ("class Silent(PkmnError):\n    def __str__(self): return None\nraise Silent", 1, "Silent\n"),
-    ],
+    long_after(
+        1,
+        [
+            ("raise Odd('map.toml', 3)", 7, "map.toml is odd in line 3\n"),
+            ("class Local(PkmnError): pass\nraise Local('made in a function')", 1, "made in a function\n"),
+            ("raise PkmnError('a lone \\udc80')", 1, "a lone \\udc80\n"),
+            ("class Silent(PkmnError):\n    def __str__(self): return None\nraise Silent", 1, "Silent\n"),
+        ],
+    ),
 )
 def test_a_users_error_in_a_worker_keeps_its_text_and_code(
     body: str, code: int, told: str, pkmn: Pkmn, tmp_path: Path
@@ -115,12 +119,15 @@ def test_a_users_error_in_a_worker_keeps_its_text_and_code(
 
 @pytest.mark.parametrize(
     ("body", "told"),
-    [
-        ("raise Mute", "Mute: <exception str() failed>"),
-        ("class Local(BaseException): pass\nraise Local('no exception')", "Local: no exception"),
-        ("import sys\nsys.exit(3)", "SystemExit: 3"),
-        ("import os\nos._exit(3)", "its process ended with exit code 3"),
-    ],
+    long_after(
+        1,
+        [
+            ("raise Mute", "Mute: <exception str() failed>"),
+            ("class Local(BaseException): pass\nraise Local('no exception')", "Local: no exception"),
+            ("import sys\nsys.exit(3)", "SystemExit: 3"),
+            ("import os\nos._exit(3)", "its process ended with exit code 3"),
+        ],
+    ),
 )
 def test_whatever_else_ends_a_worker_is_told_and_it_is_replaced(
     body: str, told: str, pkmn: Pkmn, tmp_path: Path
@@ -132,7 +139,7 @@ def test_whatever_else_ends_a_worker_is_told_and_it_is_replaced(
     assert line.startswith("worker 0 was lost: ") and told in line
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("value", long_after(1, ["nan", "inf", "-inf"]))
 def test_a_reward_that_is_no_number_is_told_once(value: str, pkmn: Pkmn, tmp_path: Path) -> None:
     install_reward(tmp_path / "plugins", f"return float('{value}')")
     result = pkmn(*TRAIN)

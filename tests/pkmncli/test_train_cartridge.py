@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from saved_games import save_by_the_menu
+from support.saved_games import save_by_the_menu
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry

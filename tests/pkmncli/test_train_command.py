@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.variants import long_after
 
 from pkmncli.runs import Run
 
@@ -172,7 +173,8 @@ def test_a_run_of_another_layout_is_left_alone(pkmn: Pkmn, small_run: Run) -> No
 
 
 @pytest.mark.parametrize(
-    "damaged", ["learner.safetensors", "worker-00.state", "meta.json", "buffer/replay-000000.safetensors"]
+    "damaged",
+    long_after(1, ["learner.safetensors", "worker-00.state", "meta.json", "buffer/replay-000000.safetensors"]),
 )
 def test_a_damaged_checkpoint_is_passed_over_and_told(damaged: str, pkmn: Pkmn, small_run: Run) -> None:
     path = small_run.checkpoints.folder / "step-000000240" / damaged

@@ -1,4 +1,4 @@
-"""The parent's side of the workers: one spawned process per environment, each with an emulator of its own.
+"""The parent's side of the workers: one process per environment, each with an emulator of its own.
 
 Emulators never share a process with another Python thread: beside a busy thread, a step takes a hundred times as long.
 """

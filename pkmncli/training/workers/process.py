@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import os
 import pickle
 import struct
 import sys
 import traceback
-from multiprocessing import get_context
+from multiprocessing import Pipe
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pkmncli.channel import LOOK_SECONDS, Channel
-from pkmncli.child_processes import begin_child, main_module_left_out, portable, signals_held
+from pkmncli.child_processes import begin_child, portable, start_forked
 from pkmncli.declared import (
     action_names_of,
     frames_per_second_of,
@@ -32,8 +35,8 @@ from pkmncli.training.workers.spec import WorkerSpec
 from pkmncli.training.workers.worker import Worker
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from multiprocessing.connection import Connection
-    from multiprocessing.process import BaseProcess
 
     from pkmncli.api import Environment
 
@@ -70,17 +73,18 @@ class WorkerLink:
     """A worker process and the channel to it."""
 
     def __init__(self, index: int, spec: WorkerSpec) -> None:
-        context = get_context("spawn")
         self.index = index
-        connection, theirs = context.Pipe()
+        connection, theirs = Pipe()
         self.channel = Channel(connection, self._look)
         self._looks = 0
-        self.process: BaseProcess = context.Process(
-            target=run_worker, args=(theirs, index, spec), name=f"pkmn-worker-{index}", daemon=True
-        )
+        parts = [part for part in (spec.environment, spec.pilot) if part is not None]
         try:
-            with signals_held(), main_module_left_out():
-                self.process.start()
+            self.process = start_forked(
+                run_worker,
+                (theirs, index, spec, dict(os.environ)),
+                name=f"pkmn-worker-{index}",
+                preload=[__name__, *(part.target.partition(":")[0] for part in parts)],
+            )
         except BaseException:
             connection.close()
             theirs.close()
@@ -141,13 +145,22 @@ class WorkerLink:
         self.channel.close()
 
 
-def run_worker(connection: Connection, index: int, spec: WorkerSpec) -> None:
+def run_worker(connection: Connection, index: int, spec: WorkerSpec, variables: Mapping[str, str]) -> None:
     """Run a worker process: build the environment, then answer until told to quit.
 
     It ends by itself when the parent is gone, however that ended.
+
+    Args:
+        connection: the pipe to the parent.
+        index: the environment's number.
+        spec: how to build it.
+        variables: the parent's environment variables; a fork server has those of its own start.
     """
+    os.environ.clear()
+    os.environ.update(variables)
     begin_child()
     guard_output()
+    np.random.seed()  # for environments of third parties: all forks would draw the same numbers
     environment: Environment | None = None
     try:
         environment = spec.environment_of(index).build()

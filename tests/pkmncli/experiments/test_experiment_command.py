@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from support.variants import long_after
 
 from pkmncli.runs import Run
 
@@ -112,7 +113,7 @@ def assert_saved(runs: list[Run]) -> None:
         assert meta["step"] == run.read_summary()["total_steps"]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(("number", "code"), long_after(1, [(signal.SIGINT, 130), (signal.SIGHUP, 129)]))
 def test_a_signal_saves_all_trainings(
     number: signal.Signals, code: int, two_that_train: tuple[subprocess.Popen[str], list[Run]], pkmn: Pkmn
 ) -> None:
@@ -127,7 +128,7 @@ def test_a_signal_saves_all_trainings(
     assert listed.out.splitlines() == [f"begun     {run.folder}" for run in runs]
 
 
-@pytest.mark.parametrize("asked_before", [False, True])
+@pytest.mark.parametrize("asked_before", long_after(1, [False, True]))
 def test_its_trainings_save_and_stop_where_it_is_killed(
     asked_before: bool, two_that_train: tuple[subprocess.Popen[str], list[Run]]
 ) -> None:

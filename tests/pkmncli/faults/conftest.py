@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faulty_trainings import COURSE, MakeTally, Tally, run_to_end
 from filelock import FileLock
+from support.faulty_trainings import COURSE, MakeTally, Tally, run_to_end
 
 QUICK_TRIES = 1
 

@@ -23,13 +23,12 @@ from pathlib import Path
 
 import psutil
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "plugins" / "llm_backends"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from fault_server import Asked, Behaviour, FaultServer  # noqa: E402
-from faults import FAILURES, GOOD, READINGS  # noqa: E402
+from support.fault_server import Asked, Behaviour, FaultServer
+from support.faults import FAILURES, GOOD, READINGS
 
-from pkmncli.api.live import LiveTraining  # noqa: E402
+from pkmncli.api.live import LiveTraining
 
 MOST_MEMORY = 1.1
 LOOK_S = 1.0

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from faulty_trainings import (
+from support.faulty_trainings import (
     COURSE,
     DOCUMENTED,
     Ended,
@@ -33,13 +33,15 @@ from faulty_trainings import (
     started,
     wait_a_little,
 )
+from support.killed_training import CRASH
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the faults are made with what Linux offers")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform != "linux", reason="the faults are made with what Linux offers"),
+]
 
 COURSE_S = 8.0
 """About how long the training takes, for random moments in it."""
-
-CRASH = Path(__file__).parents[1] / "training" / "crash.py"
 
 MOMENTS = (
     ("os.rename", "decisions"),
@@ -72,7 +74,6 @@ def test_a_killed_training_goes_on(
         shutil.rmtree(folder)
 
 
-@pytest.mark.long
 def test_a_training_that_is_killed_while_it_writes_goes_on(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -96,10 +97,10 @@ def test_a_training_that_is_killed_while_it_writes_goes_on(
     ("part", "signals"),
     [
         ("worker", [signal.SIGKILL]),
-        pytest.param("learner", [signal.SIGKILL], marks=pytest.mark.long),
-        pytest.param("parent", [signal.SIGSTOP, signal.SIGCONT], marks=pytest.mark.long),
-        pytest.param("worker", [signal.SIGSTOP, signal.SIGCONT], marks=pytest.mark.long),
-        pytest.param("learner", [signal.SIGSTOP, signal.SIGCONT], marks=pytest.mark.long),
+        ("learner", [signal.SIGKILL]),
+        ("parent", [signal.SIGSTOP, signal.SIGCONT]),
+        ("worker", [signal.SIGSTOP, signal.SIGCONT]),
+        ("learner", [signal.SIGSTOP, signal.SIGCONT]),
     ],
 )
 def test_a_training_outlives_what_its_processes_are_sent(
@@ -141,7 +142,6 @@ def test_a_training_outlives_what_its_processes_are_sent(
         shutil.rmtree(folder)
 
 
-@pytest.mark.long
 def test_a_full_disk_ends_a_training_that_then_goes_on(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -174,7 +174,7 @@ def test_a_full_disk_ends_a_training_that_then_goes_on(
         shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("how", ["deleted", pytest.param("renamed", marks=pytest.mark.long)])
+@pytest.mark.parametrize("how", ["deleted", "renamed"])
 def test_a_run_folder_that_vanishes_is_told(
     how: str, tmp_path: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -199,7 +199,6 @@ def test_a_run_folder_that_vanishes_is_told(
         shutil.rmtree(folder)
 
 
-@pytest.mark.long
 def test_a_worker_without_memory_is_replaced_or_told(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -222,9 +221,7 @@ def test_a_worker_without_memory_is_replaced_or_told(
         shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize(
-    ("limit", "range_"), [("nofile", (8, 60)), pytest.param("nproc", (1, 12), marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize(("limit", "range_"), [("nofile", (8, 60)), ("nproc", (1, 12))])
 def test_small_limits_of_the_system_are_told(
     limit: str, range_: tuple[int, int], tmp_path: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -263,7 +260,6 @@ time.time = _jumping
 """
 
 
-@pytest.mark.long
 def test_a_clock_that_jumps_changes_nothing(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
+from support.learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 from torch import nn
 
 from pkmn_dqn.learner import DQN

@@ -14,8 +14,8 @@ import numpy as np
 import psutil
 import pytest
 import torch
-from crash import SECONDS_TO_START, learn_in_a_process
-from learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
+from support.crash import SECONDS_TO_START, learn_in_a_process
+from support.learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings

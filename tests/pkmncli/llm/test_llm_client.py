@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from llm_fakes import GOOD, REQUEST, Clock, FakeBackend, client_of
+from support.llm_fakes import GOOD, REQUEST, Clock, FakeBackend, client_of
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
 from pkmncli.llm.budget import Usage, price_of

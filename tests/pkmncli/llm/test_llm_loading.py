@@ -7,7 +7,7 @@ from dataclasses import replace
 from threading import Event
 
 import pytest
-from llm_fakes import GOOD, REQUEST, Clock, FakeBackend
+from support.llm_fakes import GOOD, REQUEST, Clock, FakeBackend
 
 from pkmncli.api import Action, LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.llm.budget import Usage

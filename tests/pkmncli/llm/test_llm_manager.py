@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from llm_fakes import GOOD, FakeBackend, client_of
+from support.llm_fakes import GOOD, FakeBackend, client_of
 
 import pkmn_pyboy.plugin
 import pkmncli

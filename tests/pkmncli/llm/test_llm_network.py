@@ -235,7 +235,7 @@ def test_a_key_log_that_can_not_be_written_is_told_only_where_something_is_encry
 
 
 def _certificate(folder: Path) -> str:
-    from certificates import CERTIFICATE  # noqa: PLC0415 - of the backends' tests
+    from support.certificates import CERTIFICATE  # noqa: PLC0415 - of the backends' tests
 
     path = folder / "certificate.pem"
     path.write_text(CERTIFICATE)

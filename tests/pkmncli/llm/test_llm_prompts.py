@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reply_forms import FORM
+from support.reply_forms import FORM
 
 from pkmncli.api import Context, MilestoneSplit
 from pkmncli.errors import ConfigurationError

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reply_forms import FORM
+from support.reply_forms import FORM
 
 from pkmncli.api import Action, LLMReply
 from pkmncli.llm.json_objects import find_objects, whole_value

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from llm_fakes import GOOD, REQUEST, FakeBackend, client_of
+from support.llm_fakes import GOOD, REQUEST, FakeBackend, client_of
 
 from pkmncli.api import LLMReply, LLMRequest
 from pkmncli.errors import RunError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from killed_training import train_until
+from support.killed_training import train_until
 
 from pkmncli.advice.policy import Objection
 from pkmncli.api import LLMReply, LLMRequest, Source
@@ -89,6 +89,7 @@ def test_a_killed_training_repeats_the_advice_that_it_had(
     assert_same_course(_run(tmp_path), _run(tmp_path, "whole"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flushes", [5, pytest.param(6, marks=pytest.mark.long)])
 def test_what_changed_is_told_alike_after_a_kill(
     flushes: int,
@@ -250,6 +251,7 @@ def test_options_that_cannot_be_are_told_in_one_line(
     assert list(tmp_path.glob("runs/*")) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("strategy", "low", "high"), [pytest.param("llm_heavy", 0.7, 0.9, marks=pytest.mark.long), ("rule_heavy", 0.1, 0.3)]
 )

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from support.variants import long_after
 
 from pkmncli.training import trainer
 from pkmncli.training.display import console
@@ -283,13 +284,14 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(small_training: list[str], tmp_pat
     assert "pkmn train --resume" in output
 
 
+@pytest.mark.long
 def test_no_color_is_respected(small_training: list[str], tmp_path: Path) -> None:
     code, output = in_terminal(tmp_path, [*small_training, "--run-name=it"], NO_COLOR="1")
     assert code == 0 and "of 240 steps" in output
     assert not COLOUR.search(output)
 
 
-@pytest.mark.parametrize(("option", "environment"), [((), {"TERM": "dumb"}), (("--quiet",), {})])
+@pytest.mark.parametrize(("option", "environment"), long_after(1, [((), {"TERM": "dumb"}), (("--quiet",), {})]))
 def test_a_dumb_terminal_and_a_quiet_training_get_no_view(
     option: tuple[str, ...], environment: dict[str, str], small_training: list[str], tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from own_pilots import DIG, Digger
+from support.own_pilots import DIG, Digger
 
 from pkmncli import hookimpl
 from pkmncli.api import ActionNames, Argument, LLMReply, PhaseRole, Skill, Source
@@ -27,7 +27,7 @@ def digger() -> Iterator[str]:
     class Plugin:
         @hookimpl
         def pkmn_register_pilots(self, register: Any) -> None:
-            register("digger", "own_pilots:Digger", config="pkmn_pyboy.pilot.settings:PilotSettings")
+            register("digger", "support.own_pilots:Digger", config="pkmn_pyboy.pilot.settings:PilotSettings")
 
     get_registry().register_plugin(Plugin(), "digger")
     yield "digger"

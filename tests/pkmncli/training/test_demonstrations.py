@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from killed_training import train_until
+from support.killed_training import train_until
 
 from pkmncli.api import Source
 from pkmncli.plugins import get_registry
@@ -133,6 +133,7 @@ def test_no_more_than_asked_for_is_shown_the_best_first(
     assert shown in [list(bytes(row["presses"])) for row in rows if len(json.loads(row["milestones"])) == most]
 
 
+@pytest.mark.long
 def test_a_killed_training_goes_on_without_the_runs_that_it_was_shown(
     pkmn: Pkmn,
     earlier: Callable[..., Run],

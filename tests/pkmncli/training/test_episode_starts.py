@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
-from killed_training import train_until
 from pydantic import ValidationError
+from support.killed_training import train_until
 
 from pkmncli.api import Action, Source
 from pkmncli.config import resolve_settings
@@ -88,6 +88,7 @@ def test_a_training_goes_on_from_where_it_got(
     assert (refused.code, len(refused.err.splitlines())) == (5, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("envs", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_killed_training_begins_its_episodes_where_it_would_have(
     envs: int, pkmn: Callable[..., Any], assert_same_course: Callable[[Path, Path], None], tmp_path: Path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from worker_pools import make_spec
+from support.worker_pools import make_spec
 
 from pkmncli.training.display.estimate import estimate
 from pkmncli.training.no_learner import NoLearner

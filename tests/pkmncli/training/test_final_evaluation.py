@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.variants import long_after
 
 from pkmncli.api import Environment
 from pkmncli.config import ResolvedSettings
@@ -70,7 +71,9 @@ def test_none_is_held_where_none_is_wanted_or_it_would_outlast_the_training(
     assert not (tmp_path / "runs" / "it" / "evaluations").exists()
 
 
-@pytest.mark.parametrize(("whose", "found"), [("learner alone", set()), ("pilot", {"learner_alone", "verdict"})])
+@pytest.mark.parametrize(
+    ("whose", "found"), long_after(1, [("learner alone", set()), ("pilot", {"learner_alone", "verdict"})])
+)
 def test_ctrl_c_ends_the_evaluation_and_the_run_goes_on_with_it(
     whose: str, found: set[str], pkmn: Pkmn, options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

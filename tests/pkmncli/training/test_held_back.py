@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from killed_training import train_until
+from support.killed_training import train_until
 
 from pkmncli.advice.worth import HORIZON
 from pkmncli.api import Consequence, Source, Store
@@ -107,6 +107,7 @@ def test_a_decision_says_how_long_its_advice_had_taken(pkmn: Callable[..., Any],
     assert set(others) == {0.0}
 
 
+@pytest.mark.long
 def test_a_kill_takes_no_row_back_and_leaves_none_undecided(
     pkmn: Callable[..., Any],
     shared_run: Callable[..., Path],

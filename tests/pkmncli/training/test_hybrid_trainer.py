@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odd_environments import Thrifty
+from support.odd_environments import Thrifty
 
 from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
 from pkmn_strategies import AdaptiveStrategySystem

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
+from support.processes import training_processes
+from support.variants import long_after
 
 from pkmncli.runs import Run
 from pkmncli.training.checkpoints import retention as saving
@@ -51,17 +52,17 @@ def at_step(step: int, action: Action = interrupt) -> pytest.MonkeyPatch:
 MOMENTS: dict[str, tuple[Callable[[], pytest.MonkeyPatch], int]] = {
     # the moment, and the step at which the training stops
     "the workers start": (lambda: before(WorkerPool, "_attach", interrupt), 0),
+    "an update runs": (lambda: at_step(65), 66),
+    "in a checkpoint": (
+        lambda: before(saving, "write_checkpoint", interrupt, lambda _folder, checkpoint, *_: checkpoint.step == 160),
+        160,
+    ),
     "its plan is printed": (lambda: before(ConsoleProgress, "message", interrupt), 0),
     "the first checkpoint": (lambda: before(saving, "write_checkpoint", interrupt), 0),
     "the first step": (lambda: at_step(0), 1),
     "before anything is learned": (lambda: at_step(25), 26),
     "an episode ends": (lambda: at_step(29), 30),
-    "an update runs": (lambda: at_step(65), 66),
     "just before a checkpoint": (lambda: at_step(79), 80),
-    "in a checkpoint": (
-        lambda: before(saving, "write_checkpoint", interrupt, lambda _folder, checkpoint, *_: checkpoint.step == 160),
-        160,
-    ),
     "the last step": (lambda: at_step(239), 240),
 }
 
@@ -74,12 +75,7 @@ def patched(patch: pytest.MonkeyPatch) -> Iterator[None]:
         patch.undo()
 
 
-def own_children() -> list[str]:
-    names = [" ".join(child.cmdline()) for child in psutil.Process().children(recursive=True)]
-    return [name for name in names if "spawn_main" in name]
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", long_after(3, MOMENTS))
 def test_ctrl_c_saves_and_stops(
     moment: str,
     pkmn: Callable[..., Any],
@@ -98,7 +94,7 @@ def test_ctrl_c_saves_and_stops(
     assert (f"{stops_at:,} steps in " if stops_at else "No step was taken.") in result.out
     assert run.read_summary()["total_steps"] == stops_at
     assert run.checkpoints.names()[-1] == f"step-{stops_at:09d}"
-    assert own_children() == []
+    assert training_processes() == []
 
     if stops_at in (0, 66):
         played = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--json")
@@ -108,7 +104,7 @@ def test_ctrl_c_saves_and_stops(
     assert_same_course(run.folder, shared_run())
 
 
-@pytest.mark.parametrize("moment", ["a step", "a checkpoint"])
+@pytest.mark.parametrize("moment", long_after(1, ["a step", "a checkpoint"]))
 def test_a_second_ctrl_c_stops_at_once_and_keeps_the_checkpoint_before(
     moment: str,
     pkmn: Callable[..., Any],
@@ -139,7 +135,7 @@ def test_a_second_ctrl_c_stops_at_once_and_keeps_the_checkpoint_before(
     assert result.err.splitlines() == [STOPPING, last_words]
     assert run.checkpoints.names()[-1] == "step-000000080"
     assert [path.name for path in run.checkpoints.folder.iterdir() if ".tmp" in path.name] == []
-    assert own_children() == []
+    assert training_processes() == []
     assert pkmn("train", "--resume", "it").code == 0
     assert_same_course(run.folder, shared_run())
 
@@ -160,7 +156,7 @@ def test_a_second_ctrl_c_before_the_first_checkpoint_names_none(
     assert Run(folder).checkpoints.names() == []
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), long_after(1, [(signal.SIGINT, 130), (signal.SIGTERM, 143)]))
 def test_a_signal_to_the_whole_group_of_processes_saves_and_stops(
     number: signal.Signals, code: int, pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:

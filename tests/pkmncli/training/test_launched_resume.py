@@ -15,7 +15,7 @@ from pkmncli.training.learner_thread import LaunchedUpdates
 from pkmncli.training.trainer import Trainer
 
 
-@pytest.mark.parametrize("envs", [1, 8])
+@pytest.mark.parametrize("envs", [1, pytest.param(8, marks=pytest.mark.long)])
 def test_an_interrupted_training_goes_on_as_the_unbroken_one(
     envs: int,
     pkmn: Callable[..., Any],

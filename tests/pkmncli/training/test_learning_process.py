@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
-from crash import LEARN_IN_A_PROCESS, learn_in_a_process
-from killed_training import train_until
+from support.crash import LEARN_IN_A_PROCESS, learn_in_a_process
+from support.killed_training import train_until
+from support.processes import orphans, training_processes
 
 from pkmncli.learners import learning_apart
 
@@ -25,16 +24,6 @@ def moves_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning_apart, "MOVES_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(learning_apart._LearningProcess, "ready", learning_apart._LearningProcess.ready)
     learn_in_a_process()
-
-
-def spawned(of: Iterable[psutil.Process]) -> set[psutil.Process]:
-    """Those that were started to learn, or to step."""
-    found = set()
-    for process in of:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if any("spawn_main" in part for part in process.cmdline()):
-                found.add(process)
-    return found
 
 
 @pytest.mark.usefixtures("moves_at_once")
@@ -55,7 +44,7 @@ def test_it_takes_the_course_of_one_that_learns_in_its_thread(
 
     monkeypatch.setattr(learning_apart._LearningProcess, "call", counted)
     assert pkmn("train", *small_training, "--mode=adaptive", "--envs=2", "--run-name=it").code == 0
-    assert spawned(psutil.Process().children(recursive=True)) == set()
+    assert training_processes() == []
     assert moved.count("state_dict") == 3, "at every checkpoint after it had moved"
     assert moved.count("learn") > 40
     assert_same_course(tmp_path / "runs" / "it", shared_run("adaptive", 2))
@@ -70,19 +59,19 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(
     tmp_path: Path,
 ) -> None:
     monkeypatch.setenv(LEARN_IN_A_PROCESS, "1")
-    before = spawned(psutil.process_iter())
+    before = orphans()
     arguments = [*small_training, "--mode=rl-only", "--envs=1", "--run-name=it"]
     train_until(("open", ".step-000000160.tmp/meta.json", 1), tmp_path, *arguments)
     assert pkmn("train", "--resume", "it").code == 0
     assert_same_course(tmp_path / "runs" / "it", shared_run("rl-only", 1))
     ends = time.monotonic() + SECONDS_TO_END
-    while mine := [one for one in spawned(psutil.process_iter()) - before if one.ppid() == 1]:
+    while mine := orphans() - before:
         assert time.monotonic() < ends, f"left behind: {mine}"
         time.sleep(0.2)
 
 
 @pytest.mark.usefixtures("moves_at_once")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.long)])
 def test_a_process_that_is_killed_or_stopped_changes_nothing(
     number: signal.Signals,
     pkmn: Callable[..., Any],

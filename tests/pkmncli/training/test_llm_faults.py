@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_server import Behaviour, FaultServer, endless, half, hang_up, never, slowly_from_the_start
-from faults import GOOD, KEY, READINGS
+from support.fault_server import Behaviour, FaultServer, endless, half, hang_up, never, slowly_from_the_start
+from support.faults import GOOD, KEY, READINGS
+from support.variants import long_after
 
 from pkmncli.advice import build as advice_parts
 from pkmncli.api import LLMFault, Source
@@ -45,10 +46,10 @@ def at(server: FaultServer) -> list[str]:
     return ["--llm=openai", f"--set=openai.base_url={server.url}/v1"]
 
 
-def patience(folder: Path, seconds: float) -> str:
-    """The option for the time that a request has."""
+def patience(folder: Path, seconds: float, loading: float = 600) -> str:
+    """Return the option for the seconds that an answer may take, and those of a model that may still be loading."""
     path = folder / "patience.toml"
-    path.write_text(f"llm_timeout_s = {seconds}\n")
+    path.write_text(f"llm_timeout_s = {seconds}\nllm_load_timeout_s = {loading}\n")
     return f"--config={path}"
 
 
@@ -58,40 +59,40 @@ def assert_nowhere(secret: str, folder: Path, *texts: str) -> None:
         assert not path.is_file() or secret.encode() not in path.read_bytes(), path
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "fault"),
-    [
-        (Behaviour(send=hang_up), LLMFault.UNREACHABLE),
-        (Behaviour(send=half), LLMFault.UNREACHABLE),
-        (Behaviour(send=never), LLMFault.TIMEOUT),
-        (Behaviour(send=slowly_from_the_start), LLMFault.TIMEOUT),
-        (Behaviour(status=429, headers=AT_ONCE), LLMFault.OVERLOADED),
-        (Behaviour(status=503, headers=AT_ONCE), LLMFault.OVERLOADED),
-        (Behaviour(status=401, message=f"Incorrect API key provided: {KEY}"), LLMFault.AUTHENTICATION),
-        (Behaviour(status=404, message="the model was unloaded"), LLMFault.NO_MODEL),
-        (Behaviour(status=408), LLMFault.TIMEOUT),
-        (Behaviour(status=413), LLMFault.TOO_LONG),
-        (Behaviour(status=400, message=f"{KEY} is not what we like"), LLMFault.REFUSED),
-        (Behaviour(status=500), LLMFault.BROKEN),
-        (Behaviour(body=b"<html>", content_type="text/html"), LLMFault.BROKEN),
-        (Behaviour(body=b"{}"), LLMFault.BROKEN),
-        (Behaviour(body=b'{"model": "tiny", "choices": [{"mess'), LLMFault.BROKEN),
-        (Behaviour(text="x" * 10_000_000), LLMFault.BROKEN),
-        (Behaviour(send=endless), LLMFault.BROKEN),
-    ],
-    ids=lambda value: str(value) if isinstance(value, LLMFault) else "",
-)
-def test_a_training_outlives_each_fault(
-    behaviour: Behaviour,
-    fault: LLMFault,
+FAULTS = [
+    (Behaviour(send=endless), LLMFault.BROKEN),
+    (Behaviour(send=hang_up), LLMFault.UNREACHABLE),
+    (Behaviour(send=half), LLMFault.UNREACHABLE),
+    (Behaviour(send=never), LLMFault.TIMEOUT),
+    (Behaviour(send=slowly_from_the_start), LLMFault.TIMEOUT),
+    (Behaviour(status=429, headers=AT_ONCE), LLMFault.OVERLOADED),
+    (Behaviour(status=503, headers=AT_ONCE), LLMFault.OVERLOADED),
+    (Behaviour(status=401, message=f"Incorrect API key provided: {KEY}"), LLMFault.AUTHENTICATION),
+    (Behaviour(status=404, message="the model was unloaded"), LLMFault.NO_MODEL),
+    (Behaviour(status=408), LLMFault.TIMEOUT),
+    (Behaviour(status=413), LLMFault.TOO_LONG),
+    (Behaviour(status=400, message=f"{KEY} is not what we like"), LLMFault.REFUSED),
+    (Behaviour(body=b"<html>", content_type="text/html"), LLMFault.BROKEN),
+    (Behaviour(body=b"{}"), LLMFault.BROKEN),
+    (Behaviour(body=b'{"model": "tiny", "choices": [{"mess'), LLMFault.BROKEN),
+    (Behaviour(text="x" * 10_000_000), LLMFault.BROKEN),
+    (Behaviour(status=500), LLMFault.BROKEN),
+]
+"""What a server may do, and what each is told as."""
+
+
+def test_a_training_outlives_all_faults(
     pkmn: Callable[..., Any],
     server: FaultServer,
     course: Course,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    server.answer(behaviour)
-    result = pkmn("train", *ADVISED, *at(server), "--llm-wait", patience(tmp_path, 0.3))
+    monkeypatch.setattr(advice_parts, "Breaker", functools.partial(Breaker, pause_s=0.0))  # it is always asked again
+    server.answer(*(behaviour for behaviour, _ in FAULTS))
+    result = pkmn("train", *ADVISED, *at(server), "--llm-wait", patience(tmp_path, 0.3, loading=0.3))
     assert result.code == 0, result.err
+    assert len(server.asked) > len(FAULTS)
     said = result.out + result.err
     assert said.count("No advice: ") == 1, said
     assert "Traceback" not in said
@@ -99,7 +100,7 @@ def test_a_training_outlives_each_fault(
     assert len(found["decisions"]) == STEPS
     assert all(row["source"] != Source.LLM and row["model"] == "" for row in found["decisions"])
     llm = found["summary"]["llm"]
-    assert set(llm["faults"]) == {str(fault)}
+    assert set(llm["faults"]) == {str(fault) for _, fault in FAULTS}
     assert (llm["replies"], llm["llm_steps"], llm["coverage"]) == (0, 0, 0.0)
     assert all(row["problem"] and not row["advice"] for row in found["advice"])
     assert_nowhere(KEY, tmp_path, said)
@@ -202,7 +203,10 @@ def test_a_secret_in_an_address_is_refused_and_written_nowhere(
 
 @pytest.mark.parametrize(
     ("llm", "variable", "path"),
-    [("openai", "OPENAI_BASE_URL", "/v1"), ("ollama", "OLLAMA_HOST", ""), ("anthropic", "ANTHROPIC_BASE_URL", "")],
+    long_after(
+        1,
+        [("openai", "OPENAI_BASE_URL", "/v1"), ("ollama", "OLLAMA_HOST", ""), ("anthropic", "ANTHROPIC_BASE_URL", "")],
+    ),
 )
 def test_a_secret_in_an_address_of_the_environment_stays_there(
     llm: str,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from support.variants import long_after
 
 from pkmncli import standard_streams
 from pkmncli.runs import Run
@@ -90,7 +91,9 @@ def test_all_standard_streams_are_closed(tmp_path: Path) -> None:
     finished(tmp_path)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), long_after(1, [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+)
 def test_a_signal_saves_where_the_output_went_with_it(number: signal.Signals, code: int, tmp_path: Path) -> None:
     """As Ctrl-C behind ``| tee`` does, which ends that, too."""
     process = start(tmp_path, ENDLESS, stdout=subprocess.PIPE)
@@ -106,7 +109,7 @@ def test_a_signal_saves_where_the_output_went_with_it(number: signal.Signals, co
     assert run.checkpoints.names()[-1] == f"step-{run.read_summary()['total_steps']:09d}"
 
 
-@pytest.mark.parametrize("ignored", [False, True])
+@pytest.mark.parametrize("ignored", long_after(1, [False, True]))
 def test_a_terminal_that_goes_away(ignored: bool, tmp_path: Path) -> None:
     """Its end is a SIGHUP for those in front; who ignores that, as by nohup, trains on to the end."""
     leader, follower = pty.openpty()
@@ -136,12 +139,15 @@ def test_a_terminal_that_goes_away(ignored: bool, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "variables",
-    [
-        {"PYTHONIOENCODING": "ascii"},
-        {"PYTHONIOENCODING": "utf-16"},
-        {"PYTHONIOENCODING": "idna"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-    ],
+    long_after(
+        1,
+        [
+            {"PYTHONIOENCODING": "ascii"},
+            {"PYTHONIOENCODING": "utf-16"},
+            {"PYTHONIOENCODING": "idna"},
+            {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        ],
+    ),
     ids=str,
 )
 def test_a_terminal_without_utf_8_gets_other_characters(variables: dict[str, str], tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ import json
 import os
 import signal
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
 import pytest
-from worker_pools import (
+from support.variants import long_after
+from support.worker_pools import (
     EPISODE_STEPS,
     NUM_ENVS,
     Course,
@@ -149,7 +149,7 @@ def test_a_worker_lost_between_steps_is_replaced_when_it_is_called(hybrid: Worke
         assert (context, [(state.episode, state.step, state.pilot) for state in states]) == expected
 
 
-@pytest.mark.parametrize("presser", [Source.RULE, Source.EXPLORE])
+@pytest.mark.parametrize("presser", long_after(1, [Source.RULE, Source.EXPLORE]))
 def test_advice_that_was_live_is_as_live_in_a_replaced_worker(hybrid: WorkerSpec, presser: Source) -> None:
     """Also where the learner itself has pressed what was advised: that doesn't use the advice up."""
     advice = Advice("walk", presses=(Action.RIGHT,) * 4, expires_after=20)
@@ -183,11 +183,8 @@ def test_what_a_running_episode_consists_of_comes_back_from_its_plain_values() -
     assert loaded == log
 
 
-def test_an_environment_that_always_fails_ends_the_training_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    with WorkerPool(with_environment(make_spec(1), "odd_environments:Failing")) as pool:
+def test_an_environment_that_always_fails_ends_the_training_in_one_line() -> None:
+    with WorkerPool(with_environment(make_spec(1), "support.odd_environments:Failing")) as pool:
         pool.reset()
         take(pool, np.zeros(1, np.int64))
         take(pool, np.zeros(1, np.int64))

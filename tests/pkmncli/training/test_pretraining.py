@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
+from support.learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings

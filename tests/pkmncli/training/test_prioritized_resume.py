@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from killed_training import Moment, train_until
+from support.killed_training import Moment, train_until
 
 from pkmncli.runs import Run
 from pkmncli.training.checkpoints.files import read_checkpoint

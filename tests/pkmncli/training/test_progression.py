@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from killed_training import train_until
+from support.killed_training import train_until
 
 from pkmn_strategies.adaptive import AdaptiveStrategySystem
 from pkmncli.api import StrategyType

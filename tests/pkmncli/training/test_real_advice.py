@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_model import llama_cpp, ollama_proxy, smollm2
+from support.small_model import llama_cpp, ollama_proxy, smollm2
 
 __all__ = ["llama_cpp", "ollama_proxy", "smollm2"]
 

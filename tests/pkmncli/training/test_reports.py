@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from worker_pools import process_id, take
+from support.worker_pools import process_id, take
 
 from pkmn_pyboy.profile.loading import GAMES_FOLDER
 from pkmncli.api import PILOT_ACTS

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from killed_training import Moment, train_until
+from support.killed_training import Moment, train_until
 
 from pkmncli.runs import Run
 

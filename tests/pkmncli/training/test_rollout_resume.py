@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from killed_training import Moment, train_until
+from support.killed_training import Moment, train_until
 
 from pkmncli.runs import Run
 from pkmncli.training.trainer import Trainer

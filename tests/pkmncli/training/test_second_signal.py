@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -12,7 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from strange_plugins import environment_with, install, install_reward
+from support.processes import training_processes
+from support.strange_plugins import environment_with, install, install_reward
 
 from pkmncli.runs import Run
 from pkmncli.training.interrupts import SECONDS_OF_A_REQUEST, InterruptFlag
@@ -90,10 +90,8 @@ def test_it_ends_wherever_the_program_is(place: str, tmp_path: Path) -> None:
     wait_for(tmp_path / "stuck", process)
     children = children_of(process)
     if place == "a stopped worker":
-        for child in children:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                if any("spawn_main" in part for part in child.cmdline()):
-                    child.suspend()
+        for worker in training_processes(process.pid):
+            worker.suspend()
         time.sleep(0.5)  # that it is being waited for
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)

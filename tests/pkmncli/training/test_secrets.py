@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from support.variants import long_after
 
 from pkmncli.outgoing_text import drawing_stream, guarded_output, printable, redact, redacted
 
@@ -95,14 +96,17 @@ def assert_nowhere(folder: Path, *texts: str) -> None:
 
 @pytest.mark.parametrize(
     ("what", "options", "code", "said"),
-    [
-        ("worker", [], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-        ("worker", ["--debug"], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-        ("mine", ["--debug"], 1, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-        ("reset", [], 1, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-        ("hook", ["--debug"], 0, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-        ("end", [], 0, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-    ],
+    long_after(
+        2,
+        [
+            ("worker", [], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+            ("worker", ["--debug"], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+            ("mine", ["--debug"], 1, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+            ("reset", [], 1, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+            ("hook", ["--debug"], 0, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+            ("end", [], 0, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+        ],
+    ),
 )
 def test_a_plugin_that_tells_a_key(
     what: str, options: list[str], code: int, said: str, tmp_path: Path, run_pkmn: RunPkmn

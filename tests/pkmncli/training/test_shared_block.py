@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.variants import long_after
 
 from pkmncli.errors import TrainingError
 from pkmncli.training.workers.shared_memory import FieldLayout, SharedBlock
@@ -20,12 +21,12 @@ READ_ONLY = "mount -t tmpfs -o ro tmpfs /dev/shm"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts of its own")
-@pytest.mark.parametrize("mount", [FULL, READ_ONLY])
+@pytest.mark.parametrize("mount", long_after(1, [FULL, READ_ONLY]))
 def test_a_full_or_read_only_dev_shm_is_not_needed(mount: str) -> None:
     code = (
         "import numpy as np\n"
-        "from tests.pkmncli.training.test_shared_block import LAYOUT, SharedBlock\n"
-        "block = SharedBlock(LAYOUT, 8)\n"
+        "from pkmncli.training.workers.shared_memory import FieldLayout, SharedBlock\n"
+        f"block = SharedBlock({LAYOUT!r}, 8)\n"
         "for slot in block.slots:\n"
         "    slot['screen'][:] = 7\n"
         "print(int(sum(np.sum(slot['screen'] == 7) for slot in block.slots)))\n"

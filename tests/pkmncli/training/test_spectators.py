@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from worker_pools import make_spec, take, with_environment
+from support.variants import long_after
+from support.worker_pools import make_spec, take, with_environment
 
 from pkmncli.api import RunInfo
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining, _is_running, process_began
@@ -107,6 +108,7 @@ def test_a_paused_training_takes_exactly_the_steps_of_one_that_was_not(
     assert_same_course(folder, tmp_path / "runs" / "unwatched")
 
 
+@pytest.mark.long
 def test_a_pause_counts_for_no_time_and_is_left_by_stop(small_training: list[str], tmp_path: Path) -> None:
     with watched(tmp_path, *small_training, "--steps=100000", "--save-interval=100000") as (live, process):
         steps = paused_at(live)
@@ -169,7 +171,7 @@ def test_whoever_looks_sees_every_environment_and_nobody_sees_an_old_board(
     assert LiveTraining.attach(tmp_path) is None, "nor is a damaged file"
 
 
-@pytest.mark.parametrize("nbytes", [0, 10, 5000])
+@pytest.mark.parametrize("nbytes", long_after(1, [0, 10, 5000]))
 def test_a_board_that_is_cut_off_harms_nobody(nbytes: int, small_training: list[str], tmp_path: Path) -> None:
     """As by a program that copies files in place. Were it mapped, the system would end whoever reads it."""
     options = [*small_training, "--steps=100000", "--save-interval=100000", "--envs=2"]
@@ -229,10 +231,9 @@ def test_a_stop_after_the_last_step_is_no_interruption(
 def test_an_environment_whose_picture_fails_plays_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setattr(live_board, "SECONDS_BETWEEN_LOOKS", 0.0)
     with (
-        WorkerPool(with_environment(make_spec(1), "odd_environments:Unseen")) as pool,
+        WorkerPool(with_environment(make_spec(1), "support.odd_environments:Unseen")) as pool,
         LiveBoardServer(tmp_path, pool) as by,
     ):
         pool.reset()

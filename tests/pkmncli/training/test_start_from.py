@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.variants import long_after
 
 from pkmncli.runs import Run
 from pkmncli.training.checkpoints.files import read_checkpoint
@@ -39,7 +40,7 @@ def assert_same_weights(one: dict[str, Any], other: dict[str, Any]) -> None:
         np.testing.assert_array_equal(value, other[name], err_msg=name)
 
 
-@pytest.mark.parametrize(("suffix", "step"), [("", 240), (":160", 160)])
+@pytest.mark.parametrize(("suffix", "step"), long_after(1, [("", 240), (":160", 160)]))
 def test_the_learner_begins_with_the_weights_and_nothing_else(
     suffix: str, step: int, earlier: Run, pkmn: Pkmn, small_training: list[str], tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from killed_training import train_until
+from support.killed_training import train_until
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
@@ -76,6 +76,7 @@ def test_tensorboard_shows_the_settings(pkmn: Callable[..., Any], small_training
     assert "settings/text_summary" in metadata
 
 
+@pytest.mark.long
 def test_a_resumed_training_leaves_no_point_twice(
     pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:

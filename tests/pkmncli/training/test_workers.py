@@ -17,7 +17,7 @@ import numpy as np
 import psutil
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from worker_pools import (
+from support.worker_pools import (
     EPISODE_STEPS,
     NUM_ENVS,
     assert_same_observations,
@@ -132,9 +132,8 @@ def test_a_part_that_cannot_be_imported_is_one_line() -> None:
     assert str(error.value) == expected
 
 
-def test_no_thread_runs_beside_an_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    with WorkerPool(with_environment(make_spec(mode="adaptive"), "odd_environments:ThreadListing")) as pool:
+def test_no_thread_runs_beside_an_environment() -> None:
+    with WorkerPool(with_environment(make_spec(mode="adaptive"), "support.odd_environments:ThreadListing")) as pool:
         pool.reset()
         take(pool, np.full(NUM_ENVS, PILOT_ACTS))
         assert [pool.context(index).context_summary for index in range(NUM_ENVS)] == ["MainThread"] * NUM_ENVS
@@ -175,8 +174,8 @@ def parent(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     script.write_text(
         "import sys\n"
         "import numpy as np\n"
-        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "from worker_pools import make_spec, process_id, take\n"
+        f"sys.path.insert(0, {str(Path(__file__).parents[2])!r})\n"
+        "from support.worker_pools import make_spec, process_id, take\n"
         "from pkmncli.training.workers.pool import WorkerPool\n"
         "if __name__ == '__main__':\n"
         "    with WorkerPool(make_spec()) as pool:\n"
@@ -207,6 +206,6 @@ def test_workers_end_when_the_parent_is_killed(parent: subprocess.Popen[str]) ->
 def test_situations_are_named_for_each_phase() -> None:
     with (
         pytest.raises(EnvironmentSetupError, match=r"Unsorted names 1 situations for \d+ phases"),
-        WorkerPool(with_environment(make_spec(1), "odd_environments:Unsorted")),
+        WorkerPool(with_environment(make_spec(1), "support.odd_environments:Unsorted")),
     ):
         pass

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 GOOD_ADVICE = BENCHMARKS / "good_advice.toml"
 
@@ -101,9 +103,7 @@ def beginnings(errands: Any, tmp_path_factory: pytest.TempPathFactory) -> Mappin
     return files
 
 
-@pytest.mark.parametrize(
-    "errand", ["parcel", *(pytest.param(name, marks=pytest.mark.long) for name in ("wood", "light", "key"))]
-)
+@pytest.mark.parametrize("errand", ["parcel", "wood", "light", "key"])
 def test_good_advice_beats_rules_that_do_not_know_the_way(
     errand: str, play: Play, errands: Any, beginnings: Mapping[tuple[str, int], Path], game_without_places: Path
 ) -> None:
@@ -131,7 +131,6 @@ def badge_by_rules() -> dict[int, int]:
     return {}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("advice", ["STUBBORN", "HOMEWARD", "AT_RANDOM"])
 def test_bad_advice_costs_a_tenth_of_the_steps_at_most(
     advice: str, play: Play, badge_by_rules: dict[int, int], tmp_path: Path

@@ -91,6 +91,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, Path]:
     return out.getvalue(), err.getvalue(), folder
 
 
+@pytest.mark.long
 def test_the_best_is_found_and_the_bad_one_stopped(unbroken: tuple[str, str, Path]) -> None:
     out, err, folder = unbroken
     lines = out.splitlines()
@@ -129,6 +130,7 @@ def test_the_preset_trains_as_the_best_trial_did(
     assert_same_course(tmp_path / "runs" / "again", tmp_path / "runs" / "it" / "trial-000_seed-4")
 
 
+@pytest.mark.long
 def test_given_again_it_trains_nothing(unbroken: tuple[str, str, Path], pkmn: Pkmn) -> None:
     *_, folder = unbroken
     before = Run(folder / "runs" / "it" / "trial-002_seed-1").summary_file.stat().st_mtime_ns

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fault_server import MODEL, FaultServer
-from faults import KEY, BuildBackend
-from small_model import llama_cpp, ollama_proxy, smollm2
+from support.fault_server import MODEL, FaultServer
+from support.faults import KEY, BuildBackend
+from support.small_model import llama_cpp, ollama_proxy, smollm2
 
 __all__ = ["llama_cpp", "ollama_proxy", "smollm2"]
 

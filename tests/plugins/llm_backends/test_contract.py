@@ -7,10 +7,10 @@ import socket
 from typing import Any
 
 import pytest
-from fault_server import MODEL, Behaviour, FaultServer, never
-from faults import FAILURES, GOOD, KEY, READINGS, BuildBackend, Case
 from pydantic import ValidationError
-from reply_forms import FORM
+from support.fault_server import MODEL, Behaviour, FaultServer, never
+from support.faults import FAILURES, GOOD, KEY, READINGS, BuildBackend, Case
+from support.reply_forms import FORM
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError

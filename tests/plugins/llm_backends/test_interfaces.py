@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fault_server import MODEL, Behaviour, FaultServer
-from faults import ADVICE, GOOD, KEY, BuildBackend
-from reply_forms import FORM
+from support.fault_server import MODEL, Behaviour, FaultServer
+from support.faults import ADVICE, GOOD, KEY, BuildBackend
+from support.reply_forms import FORM
 
 from pkmn_openai.strict_schema import strict_schema
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faults import BuildBackend
+from support.faults import BuildBackend
 
 from pkmn_local.backend import LocalBackend
 from pkmn_local.settings import LocalSettings

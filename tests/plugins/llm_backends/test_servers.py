@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from certificates import CERTIFICATE, KEY_OF_CERTIFICATE
-from fault_server import MODEL, Behaviour, FaultServer
-from faults import GOOD, KEY, BuildBackend
-from proxies import Proxy
-from reply_forms import FORM
+from support.certificates import CERTIFICATE, KEY_OF_CERTIFICATE
+from support.fault_server import MODEL, Behaviour, FaultServer
+from support.faults import GOOD, KEY, BuildBackend
+from support.proxies import Proxy
+from support.reply_forms import FORM
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError

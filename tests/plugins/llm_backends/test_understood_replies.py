@@ -9,9 +9,9 @@ import json
 from typing import Any
 
 import pytest
-from fault_server import MODEL, Behaviour, FaultServer
-from faults import BuildBackend
-from reply_forms import FORM
+from support.fault_server import MODEL, Behaviour, FaultServer
+from support.faults import BuildBackend
+from support.reply_forms import FORM
 
 from pkmncli.api import Action, LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.llm.budget import Usage

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dashboard_training import PageTraining, chromium, page_training
+from support.dashboard_training import PageTraining, chromium, page_training
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -17,6 +17,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.config import SchemathesisConfig
 from starlette.testclient import TestClient
+from support.tables import advice, decisions
 
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
@@ -25,7 +26,6 @@ from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, process_began
-from tests.plugins.pkmn_decisions.tables import advice, decisions
 
 ACTION = {"x-pkmn-action": "1"}
 

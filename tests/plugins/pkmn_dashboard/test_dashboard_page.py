@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dashboard_training import DEADLINE_S, PageTraining, wait_until
+from support.dashboard_training import DEADLINE_S, PageTraining, wait_until
+from support.variants import long_after
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -43,6 +44,7 @@ def test_screens_move_and_say_what_was_decided_and_why(training: PageTraining, o
     assert "Screen of environment 0: " in (picture.get_attribute("alt") or "")
 
 
+@pytest.mark.long
 def test_how_far_it_has_got_is_told_at_the_top_and_for_each_environment(
     training: PageTraining, open_page: OpenPage
 ) -> None:
@@ -62,6 +64,7 @@ def test_how_far_it_has_got_is_told_at_the_top_and_for_each_environment(
     assert first["played_s"] == pytest.approx(first["step"] * 24 / 59.7275, abs=0.1)
 
 
+@pytest.mark.long
 def test_charts_grow_while_it_trains(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
     place = "[data-chart='Reward in training, whoever decides']"
@@ -77,6 +80,7 @@ def test_charts_grow_while_it_trains(training: PageTraining, open_page: OpenPage
     assert int(step.replace(",", "")) > 0
 
 
+@pytest.mark.long
 def test_decisions_can_be_told_apart_by_who_decided(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
     rows = page.locator("#decision-rows tr")
@@ -95,6 +99,7 @@ def test_decisions_can_be_told_apart_by_who_decided(training: PageTraining, open
     assert rows.first.locator("td").first.inner_text() != newest
 
 
+@pytest.mark.long
 def test_the_transcript_the_map_and_the_patterns_are_there(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
     page.locator("#advice").scroll_into_view_if_needed()
@@ -117,7 +122,7 @@ def test_the_transcript_the_map_and_the_patterns_are_there(training: PageTrainin
     page.locator("#pattern-rows tr").first.wait_for()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
+@pytest.mark.parametrize(("scheme", "width"), long_after(1, [("light", 1280), ("dark", 1280), ("light", 360)]))
 def test_everyone_can_read_it(training: PageTraining, open_page: OpenPage, scheme: str, width: int) -> None:
     page = open_page(training.url, color_scheme=scheme, viewport={"width": width, "height": 800})
     page.locator("[data-environment='1'] img").wait_for()
@@ -132,6 +137,7 @@ def test_everyone_can_read_it(training: PageTraining, open_page: OpenPage, schem
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", "focus can be seen"
 
 
+@pytest.mark.long
 def test_a_pause_stands_still_and_is_left_again_by_keyboard(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
     page.wait_for_function("() => !document.getElementById('pause').disabled")
@@ -170,6 +176,7 @@ def test_stop_saves_ends_the_training_and_says_so(training: PageTraining, open_p
     assert not (training.folder / "live.json").exists()
 
 
+@pytest.mark.long
 def test_a_run_that_is_over_is_shown_without_anything_to_press(
     finished_run: Path, open_page: OpenPage, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from dashboard_training import DEADLINE_S, PageTraining, page_training, wait_until
+from support.dashboard_training import DEADLINE_S, PageTraining, page_training, wait_until
 
 from pkmn_dashboard.ports import LOOPBACK, address, is_loopback, listen
 from pkmncli.api.live import LiveTraining
@@ -61,6 +61,7 @@ def test_a_server_or_viewer_that_dies_costs_the_training_nothing(tmp_path: Path)
     assert len(list((training.folder / "checkpoints").glob("step-*"))) >= 1
 
 
+@pytest.mark.long
 def test_a_run_that_trains_elsewhere_is_shown_and_steered_too(tmp_path: Path) -> None:
     with page_training(tmp_path) as training:
         command = [sys.executable, "-m", "pkmncli", "dashboard", "it", "--web-port=18090"]

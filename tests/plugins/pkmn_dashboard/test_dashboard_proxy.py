@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+from support.variants import long_after
 
 from pkmn_dashboard.gate import Gate
 from pkmn_dashboard.patient_protocol import PatientProtocol
@@ -92,7 +93,7 @@ def prefix_stripping_proxy(port: int, host: str | None) -> Iterator[str]:
         server.server_close()
 
 
-@pytest.mark.parametrize("host", [None, "localhost:18091"], ids=["its own host", "the server's host"])
+@pytest.mark.parametrize("host", long_after(1, [None, "localhost:18091"]), ids=["its own host", "the server's host"])
 def test_the_page_works_under_a_folder_of_a_proxy(
     host: str | None, finished_run: Path, open_page: Callable[..., Page]
 ) -> None:

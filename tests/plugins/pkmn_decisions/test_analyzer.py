@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.tables import decisions, episodes
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.errors import DecisionValidationError, RunError
-from tests.plugins.pkmn_decisions.tables import decisions, episodes
 
 RECORD_KEYS = {
     "id", "timestamp", "state_hash", "action", "reasoning", "confidence", "outcome_reward", "episode_id",

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.tables import decisions, episodes
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.cli import run as pkmn
 from pkmncli.runs import create_run
-from tests.plugins.pkmn_decisions.tables import decisions, episodes
 
 SETTINGS = 'rl = "dqn"\n[curriculum]\n'
 """Minimal settings of a run."""

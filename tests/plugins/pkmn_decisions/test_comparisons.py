@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.planted import LOOP_MAP, LOOP_STEPS, Plan, write_planted
+from support.tables import write_steps
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmncli.api import Consequence
-from tests.plugins.pkmn_decisions.planted import LOOP_MAP, LOOP_STEPS, Plan, write_planted
-from tests.plugins.pkmn_decisions.tables import write_steps
 
 
 def test_a_difference_is_told_in_its_size_where_shares_differ_by_stage(tmp_path: Path) -> None:

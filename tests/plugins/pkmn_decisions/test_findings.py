@@ -8,11 +8,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-
-from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.store.store import DuckDBStore
-from pkmncli.errors import DecisionValidationError
-from tests.plugins.pkmn_decisions.planted import (
+from support.planted import (
     BAD,
     GOOD,
     LOOP_MAP,
@@ -22,7 +18,11 @@ from tests.plugins.pkmn_decisions.planted import (
     Plan,
     write_planted,
 )
-from tests.plugins.pkmn_decisions.tables import write_steps
+from support.tables import write_steps
+
+from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
+from pkmn_decisions.store.store import DuckDBStore
+from pkmncli.errors import DecisionValidationError
 
 
 @pytest.fixture(scope="module")

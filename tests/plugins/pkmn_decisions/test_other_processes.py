@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.tables import decisions, metrics
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.errors import RunError
-from tests.plugins.pkmn_decisions.tables import decisions, metrics
 
 ROOT = Path(__file__).parents[3]
 
@@ -21,7 +21,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from pkmn_decisions.store.store import DuckDBStore
-from tests.plugins.pkmn_decisions.tables import decisions
+from support.tables import decisions
 
 store = DuckDBStore(Path(sys.argv[1]))
 for first in range(1, 4001, 100):
@@ -123,7 +123,7 @@ GOES_BACK_AGAIN_AND_AGAIN = """
 import sys
 from pathlib import Path
 from pkmn_decisions.store.store import DuckDBStore
-from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
+from support.tables import decisions, episodes, metrics
 
 step = 0
 for back in (0, 3, 20, 1, 30, 8, 0, 12):

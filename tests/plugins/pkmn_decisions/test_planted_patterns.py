@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from tests.plugins.pkmn_decisions.planted import (
+from support.planted import (
     BAD,
     GOOD,
     NULL_MAPS,
@@ -16,6 +14,8 @@ from tests.plugins.pkmn_decisions.planted import (
     Plan,
     write_planted,
 )
+
+from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 
 SEEDS = range(6)
 PLANS = {

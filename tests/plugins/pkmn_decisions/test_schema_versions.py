@@ -6,12 +6,12 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from support.tables import decisions
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store.files import list_files, schema_version
 from pkmn_decisions.store.schema import DECISIONS
 from pkmn_decisions.store.store import DuckDBStore
-from tests.plugins.pkmn_decisions.tables import decisions
 
 NEW = [column.name for column in DECISIONS.columns if column.since > 1]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from support.tables import decisions, episodes, metrics
 
 from pkmn_decisions.store.schema import DECISIONS, SCHEMA_VERSION
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api import STEP_RECORD, Coded, Store
 from pkmncli.errors import DecisionValidationError, RunError
-from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
 
 
 def names(folder: Path) -> list[str]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from support.tables import decisions, episodes, metrics
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store import store as store_module
 from pkmn_decisions.store.store import DuckDBStore
-from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
 
 TABLES = {"decisions": "global_step", "episodes": "last_step", "metrics": "global_step"}
 

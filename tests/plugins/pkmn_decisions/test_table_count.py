@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tables import decisions
 
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api import CountingStore
 from pkmncli.errors import DecisionValidationError, RunError
-from tests.plugins.pkmn_decisions.tables import decisions
 
 
 def test_every_flushed_row_counts_once(tmp_path: Path) -> None:

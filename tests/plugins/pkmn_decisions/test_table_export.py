@@ -7,13 +7,13 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from support.tables import decisions, episodes, metrics
 
 from pkmn_decisions.store import export as table_export
 from pkmn_decisions.store.schema import DECISIONS, SCHEMA_VERSION, Table
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api import ExportingStore
 from pkmncli.errors import DecisionValidationError, RunError
-from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
 
 
 def test_rows_are_exact_in_parquet(tmp_path: Path) -> None:

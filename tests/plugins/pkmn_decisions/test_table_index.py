@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.tables import decisions, episodes, metrics
 
 from pkmn_dashboard.tables import Tables
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
@@ -18,7 +19,6 @@ from pkmn_decisions.store.store import DuckDBStore
 from pkmncli import diagnostics
 from pkmncli.api import CheckedStore, SourceStore
 from pkmncli.errors import RunError
-from tests.plugins.pkmn_decisions.tables import decisions, episodes, metrics
 
 FIRST, SECOND, THIRD = (f"{first:012d}-{first + 9:012d}.parquet" for first in (1, 11, 21))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
+from support.learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from learner_stream import assert_equal_states, through_files
+from support.learner_stream import assert_equal_states, through_files
 
 import pkmn_dqn.learner
 from pkmn_dqn.card_learning import READ_AFTER, LearningOnCard

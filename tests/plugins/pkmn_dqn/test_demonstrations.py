@@ -157,6 +157,7 @@ def steps_until_the_learner_alone_gets_there(learner: DQN, demonstrated: float) 
     return CAP
 
 
+@pytest.mark.long
 def test_demonstrations_shorten_learning() -> None:
     """Random actions pass one corridor in half a million; alone, the learner sees no reward within the budget."""
     alone = steps_until_the_learner_alone_gets_there(learner_of(), 0.0)

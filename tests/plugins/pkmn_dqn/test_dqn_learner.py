@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from learner_stream import assert_equal_states, through_files
+from support.learner_stream import assert_equal_states, through_files
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings

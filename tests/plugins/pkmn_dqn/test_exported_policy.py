@@ -8,7 +8,7 @@ from typing import Any
 
 import gymnasium
 import pytest
-from exported_policies import NUM_ACTIONS, SPACES, assert_acts_alike
+from support.exported_policies import NUM_ACTIONS, SPACES, assert_acts_alike
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings

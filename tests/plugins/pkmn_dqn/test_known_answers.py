@@ -115,8 +115,8 @@ def ring(state: int, action: int) -> tuple[int, float, bool]:
     "settings",
     [
         {"double": True, "dueling": True},
-        {"double": False, "dueling": False},
-        {"priority_exponent": 0.6, "importance_exponent": 0.4},
+        pytest.param({"double": False, "dueling": False}, marks=pytest.mark.long),
+        pytest.param({"priority_exponent": 0.6, "importance_exponent": 0.4}, marks=pytest.mark.long),
     ],
 )
 def test_values_meet_value_iteration(settings: dict[str, Any]) -> None:
@@ -206,6 +206,7 @@ def updates_until_the_cliffwalk_is_known(seed: int, **settings: Any) -> int:
     pytest.fail("the values were never right")
 
 
+@pytest.mark.long
 def test_what_is_rarely_paid_is_learned_with_fewer_updates_by_priorities() -> None:
     even = [updates_until_the_cliffwalk_is_known(seed) for seed in range(3)]
     prioritised = [updates_until_the_cliffwalk_is_known(seed, priority_exponent=0.6) for seed in range(3)]
@@ -213,6 +214,7 @@ def test_what_is_rarely_paid_is_learned_with_fewer_updates_by_priorities() -> No
     assert sum(prioritised) < 0.75 * sum(even)
 
 
+@pytest.mark.long
 def test_a_screen_is_read() -> None:
     """A bright square is in one of four corners of a noisy screen, and the action of that number is rewarded."""
     rng = np.random.default_rng(0)
@@ -252,6 +254,7 @@ def test_a_screen_is_read() -> None:
     assert np.mean(right) > 0.9
 
 
+@pytest.mark.long
 def test_cart_pole_is_balanced() -> None:
     """From scratch and with its own actions only: the whole loop, with vectors only."""
     pole = gymnasium.make("CartPole-v1")

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from learner_stream import one_torch_thread
+from support.learner_stream import one_torch_thread
 from torch import nn
 
 from pkmn_encoders import plugin

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
+from support.learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 
 from pkmn_ppo.learner import A2C, PPO
 from pkmn_ppo.settings import A2CSettings, PPOSettings

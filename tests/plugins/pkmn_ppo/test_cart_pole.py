@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gymnasium
 import numpy as np
+import pytest
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
-from learner_stream import one_torch_thread
+from support.learner_stream import one_torch_thread
 
 from pkmn_ppo.learner import PPO
 from pkmn_ppo.settings import PPOSettings
@@ -76,6 +77,7 @@ def returns_of(learner: PPO, episodes: int) -> np.ndarray:
     return returns
 
 
+@pytest.mark.long
 def test_the_pole_is_balanced() -> None:
     learner = trained()
     assert returns_of(learner, 100).mean() >= BALANCED

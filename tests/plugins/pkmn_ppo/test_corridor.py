@@ -92,7 +92,7 @@ def trained(rl: str, masked: bool, steps: int) -> tuple[Any, int]:
     return learner, corridors.ways_out - before
 
 
-@pytest.mark.parametrize("rl", ["ppo", "a2c"])
+@pytest.mark.parametrize("rl", ["ppo", pytest.param("a2c", marks=pytest.mark.long)])
 def test_the_way_out_is_learned_and_masks_are_what_lets_it_be(rl: str) -> None:
     steps = 1_000
     learner, ways_out = trained(rl, masked=True, steps=steps)

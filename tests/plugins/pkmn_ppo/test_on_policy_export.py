@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import pytest
 import torch
-from exported_policies import NUM_ACTIONS, SPACES, assert_acts_alike
+from support.exported_policies import NUM_ACTIONS, SPACES, assert_acts_alike
 
 from pkmn_ppo.learner import A2C, PPO
 from pkmn_ppo.settings import A2CSettings, PPOSettings

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyboy_fakes import FakeMemory
+from support.pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from saved_games import RAM_BYTES, save_by_the_menu
+from support.saved_games import RAM_BYTES, save_by_the_menu
 
 from pkmn_pyboy.emulation.battery import BatterySave, read_battery_save
 from pkmn_pyboy.emulation.emulator import Emulator

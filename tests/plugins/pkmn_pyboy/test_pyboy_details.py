@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
+from support.pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile.memory_map import RomTable

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pyboy_fakes import fix_checksum, small_rom
+from support.pyboy_fakes import fix_checksum, small_rom
 
 from pkmn_pyboy.emulation.emulator import Emulator, current_state_version
 from pkmn_pyboy.emulation.rom import load_rom

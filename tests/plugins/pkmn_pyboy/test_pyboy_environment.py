@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import FrameStackObservation
-from pyboy_fakes import random_actions
+from support.pyboy_fakes import random_actions
 
 from pkmn_pyboy.environment import PokemonEnvironment, make_environment
 from pkmn_pyboy.environments.observation import PACKED_SHAPE, unpack_screens

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from saved_games import RAM_BYTES, save_by_the_menu
+from support.saved_games import RAM_BYTES, save_by_the_menu
 
 from pkmn_pyboy.emulation.battery import read_battery_save
 from pkmn_pyboy.emulation.emulator import Emulator

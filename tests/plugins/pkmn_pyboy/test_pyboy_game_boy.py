@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from pyboy_fakes import fix_checksum, small_rom
+from support.pyboy_fakes import fix_checksum, small_rom
 
 import pkmn_pyboy.registration  # noqa: F401 - registers the names
 from pkmn_pyboy.gameboy.environment import GameBoyEnvironment

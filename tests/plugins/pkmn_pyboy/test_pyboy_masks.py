@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from pyboy_fakes import IN_CONTROL, FakeMemory, party_record, random_actions
-from radio_device import CLOCK, MAP, PHONE, RADIO, RadioDevice
+from support.pyboy_fakes import IN_CONTROL, FakeMemory, party_record, random_actions
+from support.radio_device import CLOCK, MAP, PHONE, RADIO, RadioDevice
 
 from pkmn_pyboy.emulation.buttons import BUTTONS
 from pkmn_pyboy.environment import PokemonEnvironment, make_environment

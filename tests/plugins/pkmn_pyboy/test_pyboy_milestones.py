@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyboy_fakes import FakeMemory
+from support.pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.profile.milestones import Evidence, Milestone
 from pkmn_pyboy.profile.model import GameProfile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
+from support.pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
 from pkmn_pyboy.environments.observation import PACKED_SHAPE, copy_rgb, pack_screen, unpack_screens
 from pkmn_pyboy.profile.model import GameProfile

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyboy_fakes import FakeMemory, small_rom
+from support.pyboy_fakes import FakeMemory, small_rom
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.navigation.grid import _NEEDED

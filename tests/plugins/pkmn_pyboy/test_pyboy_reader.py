@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
+from support.pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
 from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import GameProfile

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pyboy_fakes import FakeMemory
-from test_pyboy_recordings import RECORDINGS, apply, recorded_rows
+from support.pyboy_fakes import FakeMemory
+from support.recordings import RECORDINGS, apply, recorded_rows
 
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import GameState, Phase

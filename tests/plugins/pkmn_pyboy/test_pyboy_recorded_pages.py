@@ -11,8 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pyboy_fakes import FakeMemory
-from test_pyboy_recordings import apply, recorded_rows
+from support.pyboy_fakes import FakeMemory
+from support.recordings import apply, recorded_rows
 
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.screens import dialogue, pages

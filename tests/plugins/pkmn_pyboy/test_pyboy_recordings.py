@@ -1,40 +1,24 @@
-"""Invariants of every game at every moment: in recordings of a running one, and in live play of the bundled one.
-
-A recording is a list of (frame, fields that changed), sampled every 8 frames. It has no tiles except a flag for the
-message box, and no event flags. Two of menus also have a flag for the cursor at the game's position, and one for words
-in the message box.
-"""
+"""Invariants of every game at every moment: in recordings of a running one, and in live play of the bundled one."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
-from pyboy_fakes import FakeMemory
+from support.recordings import RECORDINGS, TRAINER, Stretch, play_recordings
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
-from pkmn_pyboy.profile.milestones import Milestone
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.rules_gen2.screen import SOLID_CURSOR
 from pkmn_pyboy.rules_gen2.slots import MONEY_MOST, PARTY_SLOTS, SPECIES_COUNT
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Battler, Facing, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
-from pkmn_pyboy.story.tracker import MilestoneTracker
 
-FOLDER = Path(__file__).parent / "recordings"
-RECORDINGS = sorted(path.stem for path in FOLDER.glob("*.json"))
 LIVE = "live"
 LIVE_STEPS, LIVE_SEED, SAMPLE_FRAMES = 500, 5, 8
-TRAINER = 2
-NOT_OUT_YET = 0xFF
-LETTER, BLANK = 0x80, 0x7F
 
 ON_FOOT = {Phase.FREE, Phase.MOVING}
 WINDOWS = {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU}
@@ -53,68 +37,6 @@ LAWFUL_NEXT = {
 }
 """Phases allowed after each phase. A battle follows neither free play nor a step, and does not start at its menu."""
 DIRECTIONS = {(0, 1): Facing.DOWN, (0, -1): Facing.UP, (-1, 0): Facing.LEFT, (1, 0): Facing.RIGHT}
-
-
-@dataclass
-class Stretch:
-    """Stretch of play, sample by sample. ``reached`` are the milestones reached after its start, in order."""
-
-    states: list[GameState] = field(default_factory=list)
-    reached: list[str] = field(default_factory=list)
-    before: list[str] = field(default_factory=list)
-    """Milestones that were reached at the start."""
-    stale_opponents: int = 0
-    """Samples of trainer battles in which memory still held the opponent of an earlier battle."""
-
-    def note_milestones(self, milestones: Sequence[Milestone], steps: Sequence[int]) -> None:
-        behind = [(step, place) for place, step in enumerate(steps) if step >= 0]
-        self.before = [milestones[place].key for step, place in behind if step == 0]
-        self.reached = [milestones[place].key for step, place in sorted(behind) if step > 0]
-
-
-def recorded_rows(name: str) -> list[tuple[int, dict[str, Any]]]:
-    rows: list[tuple[int, dict[str, Any]]] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["rows"]
-    return rows
-
-
-def apply(memory: FakeMemory, changed: dict[str, Any]) -> None:
-    values = dict(changed)
-    box, cursor, words = (values.pop(name, None) for name in ("message_box", "cursor", "words"))
-    memory.set(**values)
-    if box == 1:
-        memory.message_box()
-    elif box == 0:
-        memory.tile(12, 0, 0)
-    if words is not None:
-        memory.tile(14, 1, LETTER if words else BLANK)
-    if cursor is not None:
-        place = int.from_bytes(memory.read(0, memory.fields["wCursorCurrentTile"].address, 2), "little")
-        memory.put(0, place, bytes((SOLID_CURSOR if cursor else BLANK,)))
-
-
-def play_recordings(profile: GameProfile, *names: str, flags: dict[str, int] | None = None) -> Stretch:
-    """Play consecutive recordings of one story. ``flags``: an event flag that is set when one of them begins."""
-    memory, reader, tracker = FakeMemory(profile.memory), StateReader(profile), MilestoneTracker(profile.milestones)
-    stretch, events, step = Stretch(), profile.memory["wEventFlags"], 0
-    for name in names:
-        if flags and name in flags:
-            place = events.address + (flags[name] >> 3)
-            byte = memory.read(events.bank, place, 1)[0] | 1 << (flags[name] & 7)
-            memory.put(events.bank, place, bytes((byte,)))
-        for _, changed in recorded_rows(name):
-            apply(memory, changed)
-            state = reader.read(memory)
-            if step == 0:
-                tracker.begin(memory, reader.current_map())
-            else:
-                tracker.update(memory, reader.current_map(), step)
-            step += 1
-            stretch.states.append(state)
-            if state.battle is not None and state.battle.kind == TRAINER:
-                awaited = profile.memory.read(memory, "wCurOTMon") == NOT_OUT_YET
-                stretch.stale_opponents += awaited and profile.memory.read(memory, "wEnemyMon")[0] > 0
-    stretch.note_milestones(profile.milestones, tracker.steps)
-    return stretch
 
 
 def play_live() -> Stretch:

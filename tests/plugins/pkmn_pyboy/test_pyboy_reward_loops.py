@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
+from support.pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
 from pydantic import ValidationError
-from test_pyboy_recordings import play_recordings
+from support.pyboy_fakes import IN_CONTROL, FakeMemory, battle_record, party_record
+from support.recordings import play_recordings
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot

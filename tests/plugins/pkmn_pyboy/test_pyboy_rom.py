@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pyboy_fakes import small_rom
+from support.pyboy_fakes import small_rom
 
 from pkmn_pyboy.emulation.rom import check_identity, load_rom
 from pkmn_pyboy.profile.model import GameProfile

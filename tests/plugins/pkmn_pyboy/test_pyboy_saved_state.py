@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pyboy_fakes import random_actions, small_rom
+from support.pyboy_fakes import random_actions, small_rom
 
 from pkmn_pyboy.emulation.saved_state import MAGIC
 from pkmn_pyboy.environment import PokemonEnvironment

@@ -19,7 +19,7 @@ from pkmn_pyboy.state.seen_tiles import SeenTiles
 from pkmn_pyboy.words.text_map import TextMap
 from pkmncli.api import Action
 
-from pyboy_fakes import IN_CONTROL, FakeMemory  # isort: skip
+from support.pyboy_fakes import IN_CONTROL, FakeMemory  # isort: skip
 
 Make = Callable[..., PokemonEnvironment]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from pyboy_fakes import fix_checksum, small_rom
+from support.pyboy_fakes import fix_checksum, small_rom
 
 from pkmncli import cli
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pyboy_fakes import FakeMemory
-from test_pyboy_recordings import RECORDINGS, apply, recorded_rows
+from support.pyboy_fakes import FakeMemory
+from support.recordings import RECORDINGS, apply, recorded_rows
 
 from pkmn_pyboy.goal_view.local_map import MAP_SIZE
 from pkmn_pyboy.goal_view.table import GOAL_NUMBERS, GOAL_SIZE

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from bag_device import CUT, BagDevice
-from radio_device import RadioGame, city_image
+from support.bag_device import CUT, BagDevice
+from support.radio_device import RadioGame, city_image
 
 from pkmn_pyboy.pilot.memory import MENU, Goal
 from pkmn_pyboy.pilot.pilot import RulesPilot

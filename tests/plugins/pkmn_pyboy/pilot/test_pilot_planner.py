@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from planned_goals import goal, never, plan_for
+from support.planned_goals import goal, never, plan_for
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 import pytest
-from planned_goals import goal, tell
+from support.planned_goals import goal, tell
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.goals import grounds as grounds_module

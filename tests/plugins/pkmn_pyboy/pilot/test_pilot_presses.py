@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from placed_game import MEMBER_BYTES, PlacedGame, Saved, saved_with_partner
-from press_watch import PressWatch
-from pyboy_fakes import FakeMemory, random_actions
-from radio_device import RadioGame, city_image
-from test_pyboy_recordings import RECORDINGS, apply, recorded_rows
+from support.placed_game import MEMBER_BYTES, PlacedGame, Saved, saved_with_partner
+from support.press_watch import PressWatch
+from support.pyboy_fakes import FakeMemory, random_actions
+from support.radio_device import RadioGame, city_image
+from support.recordings import RECORDINGS, apply, recorded_rows
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from placed_game import PlacedGame, Saved, saved_with_lessons
+from support.placed_game import PlacedGame, Saved, saved_with_lessons
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from leg_player import LEGS, begin, read_legs
+from support.leg_player import LEGS, begin, read_legs
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot

@@ -9,7 +9,18 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from radio_device import CITY, CLOCK, FLUTE, FLUTE_MUSIC, MAP, PHONE, RADIO, RadioDevice, RadioGame, city_image
+from support.radio_device import (
+    CITY,
+    CLOCK,
+    FLUTE,
+    FLUTE_MUSIC,
+    MAP,
+    PHONE,
+    RADIO,
+    RadioDevice,
+    RadioGame,
+    city_image,
+)
 
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.profile.milestones import Station, Target

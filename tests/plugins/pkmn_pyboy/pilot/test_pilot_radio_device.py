@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 import pytest
-from radio_device import CITY, FLUTE, FLUTE_MUSIC, RadioDevice, RadioGame, city_image
+from support.radio_device import CITY, FLUTE, FLUTE_MUSIC, RadioDevice, RadioGame, city_image
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.screens.screen_lists import ScreenList

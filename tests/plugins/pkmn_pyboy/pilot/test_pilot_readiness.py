@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from planned_goals import goal, tell
+from support.planned_goals import goal, tell
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.battle import tactics

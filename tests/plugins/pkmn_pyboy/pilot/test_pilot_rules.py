@@ -84,7 +84,7 @@ def battler(species: int, level: int, hp: int, types: tuple[int, int], moves: tu
 
 @pytest.fixture
 def fighter(make: MakeEnvironment) -> Fighter:
-    return Fighter(make(observation_type="state"), PilotSettings())
+    return Fighter(make(observation_type="state").game, PilotSettings())
 
 
 # In the bundled game: 1 BUMP (normal), 2 GRUMBLE (no damage), 6 SPLOOSH (water), fire 20, water 21, normal 0.

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from planned_goals import goal, plan_for, planned, set_event, tell
-from pyboy_fakes import FakeMemory
+from support.planned_goals import goal, plan_for, planned, set_event, tell
+from support.pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner

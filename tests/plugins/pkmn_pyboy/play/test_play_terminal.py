@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from play.terminal_session import terminal_session
+from support.terminal_session import terminal_session
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.play.keys import Key

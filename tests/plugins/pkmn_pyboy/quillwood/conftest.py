@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from battle_bench import BattleBench
-from leg_player import LegPlayer, begin
-from placed_game import PlacedGame, Play, Saved, saved_with_partner
+from support.battle_bench import BattleBench
+from support.leg_player import LegPlayer, begin
+from support.placed_game import PlacedGame, Play, Saved, saved_with_partner
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile.model import GameProfile

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from battle_bench import POISON, SLEEP, BattleBench, Creature, item, move, species
+from support.battle_bench import POISON, SLEEP, BattleBench, Creature, item, move, species
 
 TRIES = 40
 WEAK_FOE = Creature(("BRACE",), hp=1, status=SLEEP, stats=(1, 60, 10, 1, 60))

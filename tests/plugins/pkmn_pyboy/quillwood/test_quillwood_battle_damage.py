@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from battle_bench import ACCURACY, ASLEEP, ATTACK, DEFENSE, EVASION, SPEED, BattleBench, Creature, data
+from support.battle_bench import ACCURACY, ASLEEP, ATTACK, DEFENSE, EVASION, SPEED, BattleBench, Creature, data
 
 SPECIAL = {"FIRE", "WATER", "GRASS", "ELECTRIC", "DARK"}
 TRIES = 150

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 
 import pytest
-from battle_bench import data
+from support.battle_bench import data
 
 from pkmn_pyboy.profile.loading import GAMES_FOLDER
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from battle_bench import SLEEP, BattleBench, Creature, data, move, species
+from support.battle_bench import SLEEP, BattleBench, Creature, data, move, species
 
 FOE = Creature(("BRACE",), hp=1, status=SLEEP, level=21, stats=(1, 60, 10, 1, 60))
 PLENTY = 100_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from battle_bench import ASLEEP, PARALYSIS, POISON, SLEEP, SPEED, BattleBench, Creature
+from support.battle_bench import ASLEEP, PARALYSIS, POISON, SLEEP, SPEED, BattleBench, Creature
 
 TRIES = 80
 TOUGH = Creature(("BRACE",), status=SLEEP, stats=(1, 60, 10, 1, 60))

@@ -12,7 +12,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from leg_player import begin, play_until
+from support.leg_player import begin, play_until
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile.model import GameProfile
@@ -35,6 +35,7 @@ def test_the_hash_of_the_image_is_the_one_in_the_profile(quillwood: GameProfile)
     assert f"sha1: {sha1}" in (quillwood.folder / "BUILD_INFO").read_text()
 
 
+@pytest.mark.long
 def test_the_sources_give_the_same_game(quillwood: GameProfile, tmp_path: Path) -> None:
     """Byte for byte with the compiler that built the image; with another one it has to play the same story."""
     compiler = installed_compiler()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from placed_game import PlacedGame, Play, Saved
+from support.placed_game import PlacedGame, Play, Saved
 
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase

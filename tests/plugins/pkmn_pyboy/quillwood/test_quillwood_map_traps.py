@@ -4,7 +4,7 @@ a part of a cave that is reached from below only, and boulders that one push too
 from __future__ import annotations
 
 import pytest
-from placed_game import PlacedGame, Play, Saved
+from support.placed_game import PlacedGame, Play, Saved
 
 from pkmn_pyboy.state.game_state import Facing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from leg_player import Leg, LegPlayer, begin, play_until
+from support.leg_player import Leg, LegPlayer, begin, play_until
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment

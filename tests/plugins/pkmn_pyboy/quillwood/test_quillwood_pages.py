@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 
 import pytest
-from placed_game import CART_RAM, Play, Saved
+from support.placed_game import CART_RAM, Play, Saved
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.emulation.rom import load_rom

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from placed_game import PlacedGame, Play, Saved, saved_with_lessons
+from support.placed_game import PlacedGame, Play, Saved, saved_with_lessons
 
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from battle_bench import BattleBench
+from support.battle_bench import BattleBench
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.emulation.rom import load_rom

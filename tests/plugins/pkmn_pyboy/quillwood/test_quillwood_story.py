@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from leg_player import LEGS, begin, play_until, read_legs
+from support.leg_player import LEGS, begin, play_until, read_legs
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile.milestones import Milestone

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from battle_bench import BattleBench, Creature, data, species
-from placed_game import CART_RAM, PlacedGame, Play, Saved
+from support.battle_bench import BattleBench, Creature, data, species
+from support.placed_game import CART_RAM, PlacedGame, Play, Saved
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.profile.model import GameProfile

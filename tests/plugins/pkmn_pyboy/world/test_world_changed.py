@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from world_image import TestMap, WorldImage
+from support.world_image import TestMap, WorldImage
 
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks

@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
+from support.world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
 
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.rules_gen2.records import Evolution, EvolutionKind, GrowthRate, Slot, TrainerMember

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
+from support.world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
 
 from pkmn_pyboy.navigation.grid import LAND, STEPS, WALL
 from pkmn_pyboy.profile.milestones import Target

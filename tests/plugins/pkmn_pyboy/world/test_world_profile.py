@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from world_image import TestMap, WorldImage
+from support.world_image import TestMap, WorldImage
 
 from pkmn_pyboy.profile.loading import load_profile
 from pkmn_pyboy.profile.model import GameProfile

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from world_image import Person, TestMap, WorldImage
+from support.world_image import Person, TestMap, WorldImage
 
 from pkmn_pyboy.profile.milestones import (
     Evidence,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkmn_decisions.store.store import DuckDBStore
-from tests.plugins.pkmn_decisions.tables import decisions
+from support.tables import decisions
 
 ACTIONS = 9
 NULL_MAPS = range(1, 9)

@@ -19,7 +19,7 @@ from pkmn_pyboy.world.records import Place
 from pkmncli.api import Action
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
-LEGS = Path(__file__).with_name("legs.toml")
+LEGS = Path(__file__).parents[1] / "plugins/pkmn_pyboy/quillwood/legs.toml"
 WEAK = 0.45
 BALLS, LESSONS = 1, 3  # pockets of the pack
 MOST_STEPS = 20_000

@@ -7,13 +7,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from reply_forms import FORM
-
 from pkmncli.api import LLMFailure, LLMReply, LLMRequest
 from pkmncli.llm.budget import Usage
 from pkmncli.llm.cache import CacheUse, ReplyCache
 from pkmncli.llm.client import LLMClient
 from pkmncli.llm.retry import Backoff, CircuitBreaker
+from support.reply_forms import FORM
 
 GOOD = json.dumps({"goal": "g", "skill": "press", "presses": ["up"], "confidence": 0.5, "reason": "r"})
 REQUEST = LLMRequest(system="you advise", prompt="what now?")

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from leg_player import Leg, LegPlayer, play_until
-
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile.loading import GAMES_FOLDER
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
+from support.leg_player import Leg, LegPlayer, play_until
 
 SLEEP, POISON, PARALYSIS = 0x07, 0x08, 0x40
 NEUTRAL = (7,) * 7

@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 import psutil
 
+from support.processes import training_processes
+
 COURSE = (
     "--steps=2000",
     "--envs=2",
@@ -116,8 +118,7 @@ class Training:
                 me = psutil.Process(self.process.pid)
                 if part == "parent":
                     return me
-                children = [child for child in me.children() if "spawn_main" in " ".join(child.cmdline())]
-                found = [child for child in children if has_torch(child) is (part == "learner")]
+                found = [one for one in training_processes(me.pid) if has_torch(one) is (part == "learner")]
                 if found:
                     return found[time.monotonic_ns() % len(found)]
             time.sleep(0.02)

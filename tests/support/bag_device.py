@@ -6,10 +6,9 @@ once it is there: A takes the first thing, B leaves.
 
 from __future__ import annotations
 
-from pyboy_fakes import FakeMemory, party_record
-
 from pkmn_pyboy.profile.model import GameProfile
 from pkmncli.api import Action
+from support.pyboy_fakes import FakeMemory, party_record
 
 ENTRIES = ("POKéDEX", "POKéMON", "PACK", "GEAR", "MAY", "SAVE", "OPTION", "EXIT")
 POCKETS = (("POTION", "REPEL"), ("POKé BALL",), ("BICYCLE",), ("MUD-SLAP", "CUT", "HEADBUTT"))

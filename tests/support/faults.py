@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fault_server import Behaviour, endless, half, hang_up, never, slow_body, slowly_from_the_start
-
 from pkmncli.api import LLMFault
+from support.fault_server import Behaviour, endless, half, hang_up, never, slow_body, slowly_from_the_start
 
 BuildBackend = Callable[..., Any]
 """Builds a backend by its name: its server's address, a model, and settings by keyword."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from pyboy_fakes import FakeMemory, party_record
-from world_image import TILES, TestMap, WorldImage
-
 from pkmn_pyboy.emulation.rom import RomImage
 from pkmn_pyboy.game import Game
 from pkmn_pyboy.navigation.grid import STEPS
 from pkmn_pyboy.profile.model import GameProfile
 from pkmncli.api import Action
+from support.pyboy_fakes import FakeMemory, party_record
+from support.world_image import TILES, TestMap, WorldImage
 
 CITY = (12, 3)
 FLUTE, FLUTE_MUSIC, CITY_MUSIC, OTHER_MUSIC = 78, 0x40, 0x3E, 0x1F

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from leg_player import begin, play_until
-
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.emulation.rom import RomImage
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -14,6 +12,7 @@ from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Facing, GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
+from support.leg_player import begin, play_until
 
 SAVED_AT, SAVED_FROM, SAVED_BYTES, SUM_AT = 0xA009, 0xD47B, 0x0B79, 0xAD0D
 CART_RAM = range(0xA000, 0xAD10)

@@ -1,0 +1,1 @@
+"""Helpers of tests: what several of them start, read or damage."""
