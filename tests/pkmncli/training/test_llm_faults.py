@@ -88,7 +88,9 @@ def test_a_training_outlives_all_faults(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(advice_parts, "Breaker", functools.partial(Breaker, pause_s=0.0))  # it is always asked again
+    monkeypatch.setattr(
+        advice_parts, "CircuitBreaker", functools.partial(CircuitBreaker, pause_s=0.0)
+    )  # it is always asked again
     server.answer(*(behaviour for behaviour, _ in FAULTS))
     result = pkmn("train", *ADVISED, *at(server), "--llm-wait", patience(tmp_path, 0.3, loading=0.3))
     assert result.code == 0, result.err
