@@ -35,10 +35,7 @@ from support.faulty_trainings import (
 )
 from support.killed_training import CRASH
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(sys.platform != "linux", reason="the faults are made with what Linux offers"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the faults are made with what Linux offers")
 
 COURSE_S = 8.0
 """About how long the training takes, for random moments in it."""
@@ -74,6 +71,7 @@ def test_a_killed_training_goes_on(
         shutil.rmtree(folder)
 
 
+@pytest.mark.long
 def test_a_training_that_is_killed_while_it_writes_goes_on(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -98,9 +96,9 @@ def test_a_training_that_is_killed_while_it_writes_goes_on(
     [
         ("worker", [signal.SIGKILL]),
         ("learner", [signal.SIGKILL]),
-        ("parent", [signal.SIGSTOP, signal.SIGCONT]),
-        ("worker", [signal.SIGSTOP, signal.SIGCONT]),
-        ("learner", [signal.SIGSTOP, signal.SIGCONT]),
+        pytest.param("parent", [signal.SIGSTOP, signal.SIGCONT], marks=pytest.mark.long),
+        pytest.param("worker", [signal.SIGSTOP, signal.SIGCONT], marks=pytest.mark.long),
+        pytest.param("learner", [signal.SIGSTOP, signal.SIGCONT], marks=pytest.mark.long),
     ],
 )
 def test_a_training_outlives_what_its_processes_are_sent(
@@ -142,6 +140,7 @@ def test_a_training_outlives_what_its_processes_are_sent(
         shutil.rmtree(folder)
 
 
+@pytest.mark.long
 def test_a_full_disk_ends_a_training_that_then_goes_on(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -174,6 +173,7 @@ def test_a_full_disk_ends_a_training_that_then_goes_on(
         shutil.rmtree(folder)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["deleted", "renamed"])
 def test_a_run_folder_that_vanishes_is_told(
     how: str, tmp_path: Path, tries: int, chance: random.Random, tally: MakeTally
@@ -199,6 +199,7 @@ def test_a_run_folder_that_vanishes_is_told(
         shutil.rmtree(folder)
 
 
+@pytest.mark.long
 def test_a_worker_without_memory_is_replaced_or_told(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -221,6 +222,7 @@ def test_a_worker_without_memory_is_replaced_or_told(
         shutil.rmtree(folder)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("limit", "range_"), [("nofile", (8, 60)), ("nproc", (1, 12))])
 def test_small_limits_of_the_system_are_told(
     limit: str, range_: tuple[int, int], tmp_path: Path, tries: int, chance: random.Random, tally: MakeTally
@@ -260,6 +262,7 @@ time.time = _jumping
 """
 
 
+@pytest.mark.long
 def test_a_clock_that_jumps_changes_nothing(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -284,6 +287,7 @@ def pkmn(folder: Path, *arguments: str) -> Ended:
     return Ended(process.returncode, process.stdout, process.stderr)
 
 
+@pytest.mark.long
 def test_readers_disturb_no_training(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:

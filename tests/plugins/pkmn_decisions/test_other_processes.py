@@ -40,7 +40,7 @@ def start_writer(folder: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stdin=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins")])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins"), str(ROOT / "tests")])},
     )
 
 
