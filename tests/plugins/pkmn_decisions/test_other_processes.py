@@ -16,6 +16,7 @@ from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.errors import RunError
 
 ROOT = Path(__file__).parents[3]
+ENVIRON = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins"), str(ROOT / "tests")])}
 
 WRITER = """
 import sys
@@ -40,7 +41,7 @@ def start_writer(folder: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stdin=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins"), str(ROOT / "tests")])},
+        env=ENVIRON,
     )
 
 
@@ -140,7 +141,7 @@ for back in (0, 3, 20, 1, 30, 8, 0, 12):
 
 
 def test_a_reader_takes_nothing_of_a_training_for_lost_or_strange(tmp_path: Path) -> None:
-    writer = subprocess.Popen([sys.executable, "-c", GOES_BACK_AGAIN_AND_AGAIN, str(tmp_path)])
+    writer = subprocess.Popen([sys.executable, "-c", GOES_BACK_AGAIN_AND_AGAIN, str(tmp_path)], env=ENVIRON)
     looks, told = 0, []
     while writer.poll() is None or not looks:
         with DuckDBStore(tmp_path) as store:
