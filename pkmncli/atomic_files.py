@@ -57,7 +57,8 @@ def to_disk(path: Path) -> None:
     """Wait until a file, or a folder's names, are on disk and survive a power cut."""
     if path.is_dir() and os.name == "nt":
         return  # Windows cannot open folders, and keeps their names itself
-    descriptor = os.open(path, os.O_RDONLY)
+    # Windows syncs only a file that is open for writing.
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -61,8 +61,8 @@ class Strategy(Protocol):
             performance: ``episode_reward``, ``average_reward``, ``episode_length`` (steps), ``llm_usage_rate``,
                 ``success`` (whether the episode reached its goal), ``success_rate``, ``strategy_switches``,
                 ``curriculum_stage``; and for each side of the episode, or None where it did not act:
-                ``llm_efficiency`` and ``rule_efficiency``, the reward that followed on a step of that side's, by
-                step, and ``llm_success_rate`` and ``rule_success_rate``, the share of its steps on which some did.
+                ``llm_efficiency`` and ``rule_efficiency``, the mean reward per step after that side's steps, and
+                ``llm_success_rate`` and ``rule_success_rate``, the share of its steps followed by a reward.
         """
         ...
 

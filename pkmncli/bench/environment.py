@@ -32,8 +32,7 @@ def bench_environment(
     """Measure ``step`` against the bare emulator with the same frames, and against stepping frame by frame.
 
     Each side takes the same actions from the same state; the environment defines its bare emulation, without its
-    observations.
-    does not observe is left out.
+    observations. An observation that the environment lacks is left out.
     """
     results: list[Measurement] = []
     for observed, screen, budget in (

@@ -87,7 +87,7 @@ def check_plugins(
 
 
 def _check(registry: Registry, plugin: Plugin) -> bool:
-    """Return True if a plugin keeps the contracts, also if its extra is not installed; report what it breaks."""
+    """Return True if a plugin keeps the contracts or only lacks its extra. Print what it breaks."""
     from pkmncli.testing import check_plugin  # noqa: PLC0415 - only for who writes plugins
 
     title = f"plugin '{plugin.name}' of {plugin.label}"

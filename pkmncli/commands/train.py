@@ -29,7 +29,7 @@ from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import Outcome, TrainingSession, larger_budget, quoted
 
 _NAMED_ANEW = ("save_dir", "rom_path", "game_folder")
-"""Options for the present place of files that a resumed run has already."""
+"""Options that say where a resumed run's files are now."""
 
 
 @with_settings_options

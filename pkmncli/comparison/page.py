@@ -47,7 +47,7 @@ def write_page(plotted: Plotted, charts: Sequence[Chart], path: Path) -> None:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(_title(plotted))}</title><style>{_STYLE}</style></head><body>"
         f"<h1>{html.escape(_title(plotted))}</h1>"
-        f"<table><thead><tr><th>runs of</th><th>runs</th><th>names</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<table><thead><tr><th>group</th><th>count</th><th>runs</th></tr></thead><tbody>{rows}</tbody></table>"
         f"{sections}</body></html>\n",
     )
 

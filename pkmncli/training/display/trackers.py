@@ -79,7 +79,9 @@ class TrackedRun(Callback):
     def _carefully(self, call: Callable[..., None], *arguments: Any) -> None:
         try:
             call(*arguments)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also what cancels an event loop's task
             tracker, self._tracker = self._tracker, None
             if tracker is not None:
                 with suppress(Exception, SystemExit):  # it may hold a file or a process, and has failed once already

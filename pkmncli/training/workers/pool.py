@@ -45,6 +45,8 @@ _Answer = TypeVar("_Answer")
 SECONDS_TO_START = 120.0
 _RESTARTS = 3
 """Workers that replace one that was killed, before the training ends: memory that is short kills the next one, too."""
+_KILLED = frozenset([-9, -15, 255])
+"""Exit codes of a worker that was killed (SIGKILL, SIGTERM), or whose fork server was, which would know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +147,7 @@ class WorkerPool:
             try:
                 return begin()
             except WorkerLostError as loss:
-                killed = (self._links[index].process.exitcode or 0) < 0
-                if not killed or restarts == _RESTARTS:
+                if self._links[index].process.exitcode not in _KILLED or restarts == _RESTARTS:
                     raise TrainingError(f"environment {index} {failure}: {loss.reason}") from loss
                 logger.warning("environment %d is started again: %s", index, loss.reason)
                 self._replace(index)

@@ -119,7 +119,7 @@ def load_rom(path: Path) -> RomImage:
     """Read and check a cartridge image.
 
     Raises:
-        RomError: the file is missing, no file, empty, an archive, for another console, cut off or damaged.
+        RomError: the file is missing, not a regular file, empty, an archive, for another console, cut off or damaged.
     """
     path = path.expanduser()
     try:
@@ -159,7 +159,7 @@ def _check_kind(path: Path, data: bytes, size: int) -> None:
     kind = patch_kind(data)
     if kind is not None:
         raise RomError(
-            f"{path} is {kind}, which changes an image and is none: apply it with a patcher to the image it was made "
+            f"{path} is {kind}, not an image: apply it with a patcher to the image it was made "
             "for, and name what comes out"
         )
     if size > _MAX_BYTES:
@@ -183,7 +183,7 @@ def check_identity(
     Args:
         rom: the image.
         game: name of the profile, for the message.
-        known: images that the profile describes. None means that it fits any.
+        known: images that the profile describes. Empty if it fits any image.
         lookalikes: images that it is known not to fit.
         force: go on with an unknown image.
 

@@ -46,7 +46,7 @@ class FieldMoves:
         return known is not None and move.machine in known.machines
 
     def learners_to_come(self) -> tuple[int, ...]:
-        """Return species that can learn a field move of the next milestones which no party member can learn."""
+        """Return species that can learn a field move that the next milestones need and no party member can learn."""
         game = self._game
         tracker, members = game.milestones, game.state.party.members
         key = (tracker.count, tuple((one.species, one.moves) for one in members))
@@ -74,7 +74,7 @@ class FieldMoves:
         game = self._game
         names = game.profile.names
         members = game.state.party.members
-        if not any(move.move in member.moves for member in members):
+        if not any(move.move in member.moves and not member.egg for member in members):
             if not bag.machines.get(move.machine):
                 source = self._sources.get(move.item)
                 return source if source is not None and source.key != goal.key else None
