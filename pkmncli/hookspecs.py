@@ -82,17 +82,17 @@ def pkmn_register_commands(register: Register) -> None:
 
 @hookspec
 def pkmn_run_started(run: RunInfo, step: int) -> None:
-    """Called when a training begins (step 0) or resumes after ``step``; calls for later steps then come again."""
+    """Receive a run that begins (step 0) or resumes after ``step``; calls for later steps then come again."""
 
 
 @hookspec
 def pkmn_metrics_logged(run: RunInfo, step: int, metrics: Mapping[str, float]) -> None:
-    """Called with metrics by name, as in the table of metrics, measured after ``step`` environment steps."""
+    """Receive metrics by name, as in the table of metrics, measured after ``step`` environment steps."""
 
 
 @hookspec
 def pkmn_steps_logged(run: RunInfo, batch: Mapping[str, Any]) -> None:
-    """Called with some thousand recorded steps: columns by name, as in the table of decisions.
+    """Receive some thousand recorded steps: columns by name, as in the table of decisions.
 
     If a return is not known when a training ends or is interrupted, it is NaN. When the run resumes, these steps come
     again with their returns: the latest row of a ``global_step`` counts.
@@ -101,19 +101,19 @@ def pkmn_steps_logged(run: RunInfo, batch: Mapping[str, Any]) -> None:
 
 @hookspec
 def pkmn_episode_finished(run: RunInfo, episode: EpisodeSummary) -> None:
-    """Called when an episode has ended."""
+    """Receive the summary of an episode that has ended."""
 
 
 @hookspec
 def pkmn_checkpoint_saved(run: RunInfo, path: Path) -> None:
-    """Called when a checkpoint is complete on disk."""
+    """Receive the path of a checkpoint that is complete on disk."""
 
 
 @hookspec
 def pkmn_run_finished(run: RunInfo, summary: Mapping[str, Any]) -> None:
-    """Called when a training has ended, or was interrupted and saved."""
+    """Receive the summary of a training that has ended, or was interrupted and saved."""
 
 
 @hookspec
 def pkmn_run_ended(run: RunInfo) -> None:
-    """Called last, when a training is over, also if an error ended it."""
+    """Receive a run that is over, also if an error ended it; called last."""

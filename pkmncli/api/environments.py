@@ -94,7 +94,7 @@ class Environment(Protocol):
         ...
 
     def facts(self) -> Facts:
-        """The state after the latest reset or step."""
+        """Return the state after the latest reset or step."""
         ...
 
     def memory_hash(self) -> int:

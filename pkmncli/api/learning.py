@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Transitions:
-    """One step of every environment, batch first: arrays of shape (num_envs, ...). Copy them to keep them.
+    """Step of every environment, batch first: arrays of shape (num_envs, ...). Copy them to keep them.
 
     ``observations`` was acted on; ``next_observations`` followed. At the end of an episode the latter is its last
     observation, and the next step's ``observations`` is the first of the new episode. ``sources`` says who decided.

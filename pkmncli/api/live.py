@@ -1,8 +1,8 @@
-"""A training that is going on, as another process of the same machine sees it and asks things of it.
+"""View of a running training from another process of the same machine, and requests to it.
 
 While it runs, a training keeps two files in its run folder: ``live.json`` says which process it is and how its screens
 are laid out, and ``live.board`` is what trainer and viewers write to and read. The trainer fills it only while someone
-looks, and reads from it what was asked. Nobody waits for anybody: a viewer may stop reading, or die, at any moment, and
+looks, and reads the requests from it. Nobody waits for anybody: a viewer may stop reading, or die, at any moment, and
 what it reads may be half of one step and half of the next.
 """
 
@@ -38,10 +38,10 @@ STANDING_BYTES = 8192
 
 REQUESTS_DTYPE = np.dtype(
     [
-        ("watched_until", "f8"),  # seconds since 1970 until which someone wants to know what is going on
+        ("watched_until", "f8"),  # seconds since 1970 until which someone watches
         ("pictures_until", "f8"),  # the same for pictures
         ("picture_interval_s", "f8"),  # seconds between two pictures meanwhile
-        ("pause", "u1"),  # 1 while the training is to stand still
+        ("pause", "u1"),  # 1 while the training is to pause
         ("stop", "u1"),  # 1 once it is to end
         ("saves", "u4"),  # checkpoints asked for so far
         ("starts", "u4"),  # start states asked for so far
@@ -49,7 +49,7 @@ REQUESTS_DTYPE = np.dtype(
     ],
     align=True,
 )
-"""What viewers write."""
+"""Fields that viewers write."""
 
 STATE_DTYPE = np.dtype(
     [
@@ -58,14 +58,14 @@ STATE_DTYPE = np.dtype(
         ("episodes", "u8"),
         ("elapsed_s", "f8"),  # spent training, pauses left out
         ("fraction_done", "f8"),  # share of the budget that is used
-        ("steps_per_second", "f8"),  # lately, viewers included; 0 before it can be told, and in a pause
+        ("steps_per_second", "f8"),  # lately, viewers included; 0 before it is known, and in a pause
         ("paused", "u1"),
         ("answers", "u4"),  # requests that were answered so far
         ("message", f"S{MESSAGE_BYTES}"),  # the latest answer, in words
     ],
     align=True,
 )
-"""What the trainer writes, beside a step record and a screen of each environment."""
+"""Fields that the trainer writes, beside a step record and a screen of each environment."""
 
 _RECORD_DTYPE = np.dtype(list(STEP_RECORD), align=True)
 
@@ -88,7 +88,7 @@ class BoardPart:
         self._nbytes = int(np.prod(shape, dtype=np.int64)) * self._dtype.itemsize
 
     def read(self) -> NDArray[Any]:
-        """A copy of what the array holds now; zeros where the file was cut off."""
+        """Return a copy of what the array holds now; zeros where the file was cut off."""
         try:
             data = _read_at(self._descriptor, self._nbytes, self._offset)
         except OSError:
@@ -96,14 +96,14 @@ class BoardPart:
         return np.frombuffer(bytearray(data.ljust(self._nbytes, b"\0")), self._dtype).reshape(self.shape)
 
     def write(self, values: NDArray[Any], index: int = 0) -> None:
-        """Puts values into the array, from an index of its first axis on. Where the disk is full, it stays as it is."""
+        """Write values into the array, from an index of its first axis on. On a full disk it stays as it is."""
         content = np.ascontiguousarray(values, self._dtype)
         row = self._nbytes // max(self.shape[0], 1)
         with contextlib.suppress(OSError):
             _write_at(self._descriptor, content.tobytes(), self._offset + index * row)
 
     def set(self, **values: Any) -> None:
-        """Puts values into fields of the only element, and touches no others."""
+        """Write values into fields of the only element, and change no others."""
         for name, value in values.items():
             assert self._dtype.fields is not None
             dtype, start = self._dtype.fields[name][:2]
@@ -120,7 +120,7 @@ class LiveBoard:
     """
 
     def __init__(self, path: Path, num_envs: int, screen_shape: tuple[int, ...] | None) -> None:
-        """Opens the file, which must have :meth:`size` bytes. Raises OSError where there is none."""
+        """Open the file, which must have :meth:`size` bytes. Raises OSError where there is none."""
         self._size = self.size(num_envs, screen_shape)
         flags = os.O_RDWR | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
         self._descriptor = os.open(path, flags)
@@ -137,14 +137,14 @@ class LiveBoard:
             self.screens = BoardPart(self._descriptor, np.uint8, (num_envs, *screen_shape), starts[4])
 
     def is_at(self, path: Path) -> bool:
-        """Whether the file of that name is the one that is open."""
+        """Return whether the file of that name is the open one."""
         try:
             return os.path.samestat(path.stat(), os.fstat(self._descriptor))
         except OSError:
             return False
 
     def mend(self) -> None:
-        """Makes the file as long again as it was, where somebody has cut it off."""
+        """Restore the file's length, where somebody has cut it off."""
         with contextlib.suppress(OSError):
             if os.fstat(self._descriptor).st_size < self._size:
                 os.ftruncate(self._descriptor, self._size)
@@ -164,21 +164,21 @@ class LiveBoard:
 
     @classmethod
     def size(cls, num_envs: int, screen_shape: tuple[int, ...] | None) -> int:
-        """Bytes of a board."""
+        """Return the bytes of a board."""
         screen = 0 if screen_shape is None else int(np.prod(screen_shape))
         return cls._offsets(num_envs)[-1] + num_envs * screen
 
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """Where a training stands. ``age_s`` says how old that is: seconds, or None before it was ever told."""
+    """Progress of a training. ``age_s`` is its age in seconds, or None before it was ever written."""
 
     steps: int
     episodes: int
     elapsed_s: float
     fraction_done: float
     steps_per_second: float
-    """Lately, over all environments; 0 before that can be told, and while it is paused."""
+    """Lately, over all environments; 0 before that is known, and while it is paused."""
     paused: bool
     answers: int
     message: str
@@ -187,17 +187,17 @@ class LiveState:
 
 @dataclass(frozen=True, slots=True)
 class LiveStanding:
-    """How far the running episode of an environment has got."""
+    """Progress of an environment's running episode."""
 
     milestones: tuple[tuple[str, int, int | None], ...] = ()
     """Name, step and emulated frame of each that was reached, in that order; of many the latest."""
     progress: Mapping[str, float] = field(default_factory=dict)
-    """What the environment names itself, such as badges and level."""
+    """Values that the environment names itself, such as badges and level."""
     steps_since_progress: int | None = None
     """Steps since anything was new, where the environment says so."""
 
     def to_bytes(self) -> bytes:
-        """The standing as the board holds it."""
+        """Return the standing as the board holds it."""
         milestones = list(self.milestones)
         while True:
             content = [milestones, dict(self.progress), self.steps_since_progress]
@@ -210,7 +210,7 @@ class LiveStanding:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LiveStanding:
-        """The standing that :meth:`to_bytes` wrote; nothing where it was not yet, or is being written."""
+        """Return the standing that :meth:`to_bytes` wrote; empty where none is yet, or it is being written."""
         try:
             milestones, progress, since = json.loads(data)
             return cls(
@@ -225,7 +225,7 @@ class LiveStanding:
 
 
 class LiveTraining:
-    """A viewer's side of a training that goes on in some process of this machine."""
+    """Viewer's side of a training that runs in some process of this machine."""
 
     def __init__(self, board: LiveBoard, process_id: int, process_began: float, num_envs: int) -> None:
         self._board = board
@@ -238,7 +238,7 @@ class LiveTraining:
 
     @classmethod
     def attach(cls, folder: Path) -> LiveTraining | None:
-        """The training that goes on in a run's folder; None where none does."""
+        """Return the training that runs in a run's folder; None where none does."""
         try:
             path = folder / LIVE_FILE
             content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}  # a pipe never ends
@@ -253,11 +253,11 @@ class LiveTraining:
 
     @property
     def running(self) -> bool:
-        """Whether the process of the training is still there."""
+        """True while the process of the training exists."""
         return _is_running(*self._process)
 
     def watch(self, seconds: float, pictures_per_second: float) -> None:
-        """Has the trainer tell where it stands for so long, and fill in pictures. Call it again before that is over.
+        """Ask the trainer to write its progress and pictures for so long. Call it again before that is over.
 
         Several viewers share the board, so the fastest of them sets the pace of the pictures: none makes it slower
         but the one that made it as fast as it is.
@@ -272,7 +272,7 @@ class LiveTraining:
         self._board.requests.set(watched_until=max(float(requests["watched_until"]), now + seconds))
 
     def state(self) -> LiveState:
-        """Where the training stood when it last told."""
+        """Return the progress that the training wrote last."""
         row = self._board.state.read()[0]
         updated = float(row["updated"])
         return LiveState(
@@ -288,15 +288,15 @@ class LiveTraining:
         )
 
     def records(self) -> NDArray[Any]:
-        """The latest step record of each environment, (num_envs,)."""
+        """Return the latest step record of each environment, (num_envs,)."""
         return self._board.records.read()
 
     def standings(self) -> list[LiveStanding]:
-        """How far the running episode of each environment has got; told about once a second."""
+        """Return the progress of each environment's running episode; written about once a second."""
         return [LiveStanding.from_bytes(bytes(one)) for one in self._board.standings.read()]
 
     def screens(self) -> NDArray[np.uint8] | None:
-        """What each environment showed lately, (num_envs, ...): RGB, or rows of bytes with two pixels of 4 bits each.
+        """Return the latest screens, (num_envs, ...): RGB, or rows of bytes with two pixels of 4 bits each.
 
         None where there is nothing to see.
         """
@@ -304,19 +304,19 @@ class LiveTraining:
         return None if screens is None else screens.read()
 
     def pause(self, paused: bool) -> None:
-        """Has the training stand still after its current step, or go on."""
+        """Ask the training to pause after its current step, or to resume."""
         self._board.requests.set(pause=int(paused))
 
     def stop(self) -> None:
-        """Has the training save and end."""
+        """Ask the training to save and end."""
         self._board.requests.set(stop=1)
 
     def save_checkpoint(self) -> None:
-        """Has a checkpoint written. The state's message will say how it is called."""
+        """Ask for a checkpoint. The state's message will give its name."""
         self._board.requests.set(saves=self._asked("saves") + 1)
 
     def save_start(self, environment: int) -> None:
-        """Has the state of an environment kept, for episodes to begin in. The state's message will say where."""
+        """Ask to keep an environment's state as a start state. The state's message will say where it is."""
         self._board.requests.set(start_environment=environment, starts=self._asked("starts") + 1)
 
     def _asked(self, name: str) -> int:
@@ -356,7 +356,7 @@ def process_began(process_id: int) -> float:
 
 
 def _is_running(process_id: int, began: float) -> bool:
-    """Whether a process is there, and still the one that began then: numbers are given to others later."""
+    """Return whether a process exists and is still the one that began then: numbers are reused later."""
     import psutil  # noqa: PLC0415
 
     try:

@@ -54,9 +54,9 @@ def checked_reply(
         completion_tokens: likewise.
         latency_s: seconds that it took.
         parsed: the reply as a value.
-        thoughts: in a field of their own.
+        thoughts: in a separate field.
         calls: of tools, as a list.
-        refusal: in a field of its own.
+        refusal: in a separate field.
         ending: why the service ended the reply, in its own word.
 
     Raises:

@@ -70,7 +70,7 @@ class CommandFinder:
         name, verb = _one_of(self._names), _one_of(self._verbs)
         self._command = re.compile(_COMMAND.format(name=name, verb=verb), re.VERBOSE | re.IGNORECASE)
         self._next = re.compile(rf"[\s,/+>&-]*(?:(?:and|then)\s+){{0,2}}(?P<name>{name})\b", re.IGNORECASE)
-        """What follows a command in a list of several."""
+        """Pattern of what follows a command in a list of several."""
         self._name_alone = re.compile(rf"\W*(?:the\s+)?(?P<name>{name})(?:\W+button)?\W*", re.IGNORECASE)
 
     def find(self, text: str) -> Command | str:
@@ -107,5 +107,5 @@ class CommandFinder:
 
 
 def _one_of(words: Iterable[str]) -> str:
-    """Return a pattern for one of the words; it matches nothing if there are none."""
+    """Return a pattern for one of the words; it never matches where there are none."""
     return "|".join(map(re.escape, words)) or "(?!)"

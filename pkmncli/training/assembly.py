@@ -108,7 +108,7 @@ def _game_folder(settings: ResolvedSettings, registry: Registry) -> Path | None:
             )
         return train.game_folder
     if train.game is None:
-        return None  # the environment tells the game by its image, or has one of its own
+        return None  # the environment identifies the game by its image, or has its own
     folder: Path = registry.get("games", train.game).load()
     return folder
 
@@ -221,7 +221,7 @@ def build_curriculum(settings: ResolvedSettings) -> Curriculum | None:
 
 
 def _set_torch_threads(count: int) -> None:
-    """Results differ between numbers of threads, so the number is a setting that the run keeps.
+    """Set the number of threads: results differ with it, so it is a setting that the run keeps.
 
     Products of matrices in numpy take one: they are small, and other threads would be missing elsewhere.
     """

@@ -42,7 +42,7 @@ class InterruptFlag:
     """
 
     entered: InterruptFlag | None = None
-    """The one of this process that has signals now."""
+    """Flag of this process that receives signals now."""
 
     def __init__(self, message: str = "") -> None:
         """``message`` is said at the first signal, since an orderly end may take a while."""
@@ -159,7 +159,7 @@ class _LastResort:
 
 
 def stop_with_whoever_began_this() -> None:
-    """Has this command save and stop when the one that began it is gone, where that one asked for it.
+    """Have this command save and stop when the one that began it is gone, where that one asked for it.
 
     A pipe tells it at once on every system, also of a parent that was killed, and unlike the parent's number it can't
     be another's by then. A thread waits for its end: that takes no time from the others.

@@ -46,7 +46,7 @@ class _QuickTurns:
 
 
 class LearnerThread:
-    """Runs one update at a time beside the trainer's thread. Threads of the process take turns faster meanwhile."""
+    """Runner of single updates beside the trainer's thread. Threads of the process take turns faster meanwhile."""
 
     def __init__(self, learner: Algorithm) -> None:
         self._learner = learner
@@ -109,7 +109,7 @@ class LearnerThread:
         return {"unpublished": self._unpublished}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Restore from :meth:`state_dict`."""
         self._unpublished = bool(state["unpublished"])
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ class LaunchedUpdates:
         return {"unpublished": self._unpublished}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Restore from :meth:`state_dict`."""
         self._unpublished = bool(state["unpublished"])
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ _SELDOM = 5
 """Intervals of measuring between two times, once the curriculum is complete."""
 
 Play = Callable[[Algorithm, Sequence[int], Callable[[], bool]], list[Measured] | None]
-"""Plays measured episodes by their numbers, and returns what they came to, or nothing if it was interrupted."""
+"""Function that plays measured episodes by their numbers. Returns their results; None if interrupted."""
 
 
 class Change(NamedTuple):
@@ -159,7 +159,7 @@ class Progression:
         return found
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return plain values to resume from."""
         return {
             "strategy": None if self.strategy is None else self.strategy.state_dict(),
             "curriculum": None if self.curriculum is None else self.curriculum.state_dict(),
@@ -168,7 +168,7 @@ class Progression:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Restore from :meth:`state_dict`."""
         if self.strategy is not None and state["strategy"] is not None:
             self.strategy.load_state_dict(state["strategy"])
         if self.curriculum is not None and state["curriculum"] is not None:

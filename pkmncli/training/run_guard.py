@@ -24,7 +24,7 @@ SECONDS_BETWEEN_LOOKS = 1.0
 
 
 class RunGuard:
-    """Looks after the folder of a run that trains.
+    """Guard of the folder of a run that trains.
 
     Args:
         run: the run, with all that it has before its first step.
@@ -55,7 +55,7 @@ class RunGuard:
         """Restore what is missing.
 
         Returns:
-            Whether the folder had to be made anew, so that nothing is saved in it yet.
+            True if the folder had to be made again, so that nothing is saved in it yet.
 
         Raises:
             RunError: it is another run's, another training has it, or it can't be written.

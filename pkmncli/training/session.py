@@ -130,7 +130,7 @@ class TrainingSession:
             options = trainer_options(self._settings, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             started_from = self._begin_from_weights(pool, learner)
-            pool.reset()  # a start state that does not fit is told before there is a run
+            pool.reset()  # a start state that does not fit is reported before there is a run
             shown = self._show_demonstrations(pool, learner, interrupted)
             advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
             given = read_given_starts(self._settings)
@@ -138,7 +138,7 @@ class TrainingSession:
             with run.locked() as lock, log_to(run, train.log_level):
                 write_json(run.names_file, names_of(pool))
                 self._settings = settle(self._settings, run, given)
-                pool.spec = self._spec()  # a worker that has to be built anew finds the run's own copies
+                pool.spec = self._spec()  # a worker that has to be rebuilt finds the run's own copies
                 begun = _Begun(shown, started_from)
                 return self._train(run, lock, pool, learner, options, begun, advice, interrupted)
 
@@ -192,7 +192,7 @@ class TrainingSession:
 
     def _show_demonstrations(self, pool: WorkerPool, learner: Algorithm, interrupted: InterruptFlag) -> int:
         """Show the learner the episodes of earlier runs. Returns the number of steps."""
-        Pretraining(learner, self._settings.train.pretrain_steps)  # one that can't be pretrained is told at once
+        Pretraining(learner, self._settings.train.pretrain_steps)  # one that can't be pretrained is reported at once
         demonstrations = find_demonstrations(self._settings, self._registry, pool, learner)
         if not demonstrations:
             return 0
@@ -287,7 +287,7 @@ class TrainingSession:
                     final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, stop_wanted)
                     summary |= final.found if final is not None else {}
         except BaseException as error:
-            # a second Ctrl-C reaches some libraries as an error of their own
+            # a second Ctrl-C reaches some libraries as their own error
             if not interrupted.insisted:
                 raise
             say(_how_to_go_on(run))

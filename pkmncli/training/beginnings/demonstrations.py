@@ -100,7 +100,7 @@ def show(
     on_steps: Callable[[int], None] = lambda steps: None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Shown:
-    """Plays demonstrations again, one in each environment at a time, and has the learner take in every step.
+    """Replay demonstrations, one in each environment at a time, and have the learner take in every step.
 
     An environment that is free when all others are still at it plays one of them again, from the front. Leaves the
     environments in the midst of it: they are to be reset.
@@ -147,7 +147,7 @@ def show(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An episode of a run that may be chosen. ``tables`` is where the run's decisions stand."""
+    """Episode of a run that may be chosen. ``tables`` is where the run's decisions are."""
 
     run: Run
     tables: Path

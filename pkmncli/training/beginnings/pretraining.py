@@ -21,10 +21,10 @@ _TELL_SECONDS = 0.5
 
 
 class Pretraining:
-    """A number of updates by the learner's own loss, one after the other, as soon as there is enough to learn from.
+    """Updates by the learner's own loss, one after the other, made as soon as there is enough to learn from.
 
     That is at once after demonstrations of earlier runs. Without any, the advised side plays until then. Nothing of it
-    depends on how fast the updates are, so a run that was ended in their midst goes on to the same weights.
+    depends on how fast the updates are, so a run that was ended part-way resumes to the same weights.
 
     Args:
         learner: what learns; it must keep experience.
@@ -53,7 +53,7 @@ class Pretraining:
 
         Args:
             interrupted: whether to stop between two of them.
-            tell: is told how far it is, now and then.
+            tell: receives the progress, now and then.
         """
         told = 0.0
         while self.pending and not interrupted():
@@ -68,7 +68,7 @@ class Pretraining:
                 tell(f"pretraining: {self.done:,} of {self._updates:,} updates")
 
     def take_metrics(self) -> dict[str, float] | None:
-        """Means of the metrics over the latest :data:`METRICS_OF` updates: once, when all are made."""
+        """Return means of the metrics over the latest :data:`METRICS_OF` updates: once, when all are made."""
         if self.pending or not self._latest:
             return None
         latest, self._latest = self._latest, []
@@ -80,6 +80,6 @@ class Pretraining:
         return {"done": self.done, "latest": [dict(one) for one in self._latest]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Restore from :meth:`state_dict`."""
         self.done = int(state["done"])
         self._latest = list(state["latest"])

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class CheckpointKeeper:
-    """Writes checkpoints of a run and keeps the newest, the best, and the first one after each milestone.
+    """Writer of a run's checkpoints, which keeps the newest, the best, and the first one after each milestone.
 
     Only the newest holds the learner's experience, from which a run is resumed; the others hold what evaluation needs.
     """
@@ -157,7 +157,7 @@ def _index_from(checkpoints: Checkpoints) -> CheckpointIndex:
 def remove_leftovers(run: Run) -> None:
     """Remove what a killed training left half-written. Only the run's own training may do that."""
     for name in run.checkpoints.names()[:-1]:
-        with contextlib.suppress(CheckpointError, OSError):  # a damaged one is told where it is needed
+        with contextlib.suppress(CheckpointError, OSError):  # a damaged one is reported where it is needed
             drop_buffer(run.checkpoints.folder / name)
     for folder in (run.folder, run.checkpoints.folder):
         for leftover in folder.glob(".*.tmp"):

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pkmncli.training.recording.counters import TrainingStatistics
 
 WIDE_COLUMNS = 120
-"""From here on milestones stand beside the rest, not below it."""
+"""Width from which milestones are beside the rest, not below it."""
 TITLE_COLUMNS = 80
-"""Below, the latest milestone has no words beside its name."""
+"""Width below which the latest milestone has no words beside its name."""
 NARROW_COLUMNS = 60
 """Below, lines that can be done without are left out."""
 
@@ -58,7 +58,7 @@ _MEASURED_BEFORE = 4
 
 
 class Clock(NamedTuple):
-    """Seconds of the training so far, and to come as far as that can be told."""
+    """Seconds of the training so far, and still to come as far as that is known."""
 
     elapsed_s: float
     left_s: float | None
@@ -72,7 +72,7 @@ def lay_out(
     It is put together by hand: tables of rich take ten times as long to draw.
 
     Args:
-        status: where the training stands.
+        status: the training's progress.
         clock: how long it has taken and will take.
         columns: width of the terminal.
         lines: its height; milestones that don't fit are left out, the first ones first.

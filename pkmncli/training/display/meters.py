@@ -19,7 +19,7 @@ LEAST_SECONDS = 1.0
 
 
 class Meters:
-    """Adds up until a status is made of it.
+    """Sums, until a status is made of them.
 
     Args:
         options: of the training.
@@ -36,11 +36,11 @@ class Meters:
         """Speed and times of the last stretch that was long enough to tell."""
 
     def begin(self, steps: int) -> None:
-        """Speed is counted from here."""
+        """Count speed from here."""
         self._since = (steps, time.perf_counter())
 
     def leave_out(self, seconds: float) -> None:
-        """Time in which the training stood still, which counts for no speed."""
+        """Leave out time in which the training was paused: it counts for no speed."""
         steps, since = self._since
         self._since = (steps, since + seconds)
 
@@ -86,7 +86,7 @@ class Meters:
         return Status(statistics, self._options, *self._latest(statistics), shown, scene, journey)
 
     def steps_per_second(self, statistics: TrainingStatistics) -> float:
-        """Speed lately, with all that the time went into but pauses; 0 before it can be told."""
+        """Return the latest speed, with everything that took time except pauses; 0 before it is known."""
         return self._latest(statistics)[0]
 
     def _latest(self, statistics: TrainingStatistics) -> tuple[float, Mapping[str, float]]:
@@ -103,7 +103,7 @@ class Meters:
         return {"sums": dict(self._sums), "counts": dict(self._counts)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`."""
+        """Restore from :meth:`state_dict`."""
         self._sums.update(state["sums"])
         self._counts.update(state["counts"])
 

@@ -1,4 +1,4 @@
-"""The run's log: what the core tells its loggers while the run goes on, in a file of the run."""
+"""Log of a run: what the core sends to its loggers during the run, in a file of the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkmncli.runs import Run
 
 
 class _RunLog(WatchedFileHandler):
-    """Loses lines when the disk is full, instead of telling about each; opens its file anew where it was deleted."""
+    """Handler that drops lines on a full disk without a report of each, and reopens its file where it was deleted."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, if there is a folder for it."""
@@ -24,11 +24,11 @@ class _RunLog(WatchedFileHandler):
             super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
-        """Says nothing: checkpoints and tables report a full disk."""
+        """Say nothing: checkpoints and tables report a full disk."""
 
 
 class _LogFormatter(logging.Formatter):
-    """Formats log records without secrets, tracebacks included. What looks like another record is indented."""
+    """Formatter of log records without secrets, tracebacks included. What looks like another record is indented."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, and what else there is of it below."""
@@ -55,5 +55,5 @@ def log_to(run: Run, level: str) -> Iterator[None]:
     finally:
         root.removeHandler(handler)
         root.setLevel(previous)
-        with contextlib.suppress(OSError):  # a full disk is told by what matters more than the log
+        with contextlib.suppress(OSError):  # a full disk is reported by what matters more than the log
             handler.close()

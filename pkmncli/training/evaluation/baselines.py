@@ -26,7 +26,7 @@ BASELINES_FILE = "baselines.json"
 
 
 class Baselines:
-    """Plays pilot and random from the starts of an evaluation, or reads what an earlier evaluation found.
+    """Pilot and random play from the starts of an evaluation, or what an earlier evaluation found.
 
     Args:
         file: where results are kept, by all that decides them: environment, pilot, seed.
@@ -47,7 +47,7 @@ class Baselines:
     ) -> list[EpisodeSummary]:
         """Return the first ``episodes`` episodes of one of :attr:`players`; fewer only when interrupted.
 
-        Where results cannot be written, they are played again the next time, which is told.
+        Where results cannot be written, that is reported, and they are played again the next time.
         """
         kept, key = self._read(), self._key(who)
         if len(kept.get(key, ())) >= episodes:

@@ -48,7 +48,7 @@ class FinalEvaluation:
 
 def earlier_results(run: Run) -> dict[str, Any]:
     """Return the :data:`RESULTS` of a run's last final evaluation, as far as it came."""
-    with contextlib.suppress(RunError):  # damaged: it is written anew
+    with contextlib.suppress(RunError):  # damaged: it is rewritten
         return {name: found for name, found in run.read_summary().items() if name in RESULTS}
     return {}
 
@@ -108,7 +108,7 @@ def hold_final_evaluation(
         settings: of the training.
         registry: where plugins are looked up.
         learner: as it is at the end.
-        on_activity: told what goes on, now and then.
+        on_activity: receives the current activity, now and then.
         interrupted: whether to stop.
 
     Raises:

@@ -23,7 +23,7 @@ _OTHER = "other"
 
 
 class StepRows:
-    """Collects steps of ``num_envs`` environments, and gives them out as columns once they are known.
+    """Collector of steps of ``num_envs`` environments, given out as columns once they are known.
 
     Args:
         num_envs: environments, each of which takes every step.
@@ -170,7 +170,7 @@ class StepRows:
 
     @property
     def first_held(self) -> int | None:
-        """The global step of the first row that waits; nothing if none does."""
+        """The global step of the first row that waits; None if none does."""
         return int(self._global_steps[0]) + 1 if self._steps else None
 
 

@@ -18,7 +18,7 @@ OUTCOME_GOAL: Final = "goal"
 OUTCOME_TIME_LIMIT: Final = "time-limit"
 
 MEMORY_HASH_DTYPE = np.dtype([("step", "<u4"), ("hash", "<u8")])
-"""One element of an episode's ``memory_hashes``."""
+"""Element of an episode's ``memory_hashes``."""
 
 
 @dataclass

@@ -57,7 +57,7 @@ class Journey:
         return self.frames / self.frames_per_second
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as the run's summary has them."""
+        """Return plain values, as the run's summary has them."""
         return {
             "environment": self.environment,
             "episode": self.episode,
@@ -111,7 +111,7 @@ def in_words(journey: Journey, *, short: bool = False) -> str:
     parts.append(f"step {journey.steps:,}")
     parts.append(f"{play_time(journey.play_s, seconds=True)} played")
     if journey.environment:
-        parts.append(f"in environment {journey.environment}")  # what else is told of a game is of the first one, 0
+        parts.append(f"in environment {journey.environment}")  # everything else shown of a game is of the first one, 0
     since = journey.steps_since_progress
     if since:
         per_step = journey.play_s / max(journey.steps, 1)

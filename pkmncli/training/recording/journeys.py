@@ -98,7 +98,7 @@ class Journeys:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values to go on from."""
+        """Return plain values to resume from."""
         return {
             "reached": [[one._asdict() for one in reached] for reached in self._reached],
             "counts": self._counts.tolist(),
@@ -106,7 +106,7 @@ class Journeys:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from :meth:`state_dict`; from nothing, as of an earlier version, milestones are noted anew."""
+        """Restore from :meth:`state_dict`; from none, as of an earlier version, milestones are noted again."""
         if not state:
             return
         self._reached = [[Reached(**one) for one in reached] for reached in state["reached"]]

@@ -40,7 +40,7 @@ class RecordedEpisode:
     start: str = ""
     """Hash of the saved state that it began in; empty for the game's own start."""
     start_state: bytes | None = None
-    """That state; None if the environment begins there by itself."""
+    """State that it began in; None if the environment begins there by itself."""
     milestones: Mapping[str, int] = field(default_factory=dict)
     """The step that reached each milestone; 0 for those that were there at the start."""
 

@@ -30,7 +30,7 @@ _CODE_LIMIT = 10**REMEMBERED_ACTIONS
 
 
 class Recorder:
-    """Collects rows without touching the store at every step.
+    """Collector of rows that does not touch the store at every step.
 
     A decision's row holds its step record, the count of steps over all environments, the environment, the time, the
     six actions before it as one number (a decimal digit each, action + 1, the latest last, 0 for none), what the
@@ -146,7 +146,7 @@ class Recorder:
         self.seconds += time.perf_counter() - began
 
     def flush_if_due(self) -> None:
-        """Flushes when a few seconds have passed, or an episode has ended, while the training goes on.
+        """Flush when a few seconds have passed or an episode has ended, while the training runs.
 
         What is on disk survives whatever happens to the process. Writing takes other cores and the disk, and the
         training waits for it only where it has something new to hand over. An error is raised then.
@@ -171,7 +171,7 @@ class Recorder:
     def finish(self) -> None:
         """Write everything to disk. Decisions that were held back have no return: their outcome is not known.
 
-        They are in a file of their own, so that a run which goes on sets aside that one and no part of another.
+        They are in a separate file, so that a resumed run sets aside that one and no part of another.
         """
         self.flush()
         began = time.perf_counter()
@@ -209,7 +209,7 @@ class Recorder:
 
     @property
     def first_held(self) -> int | None:
-        """The global step of the first decision that is held back; nothing if none is."""
+        """The global step of the first decision that is held back; None if none is."""
         return self._rows.first_held
 
     def state_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The parent's side of the workers: one process per environment, each with an emulator of its own.
+"""Parent's side of the workers: one process per environment, each with its own emulator.
 
 Emulators never share a process with another Python thread: beside a busy thread, a step takes a hundred times as long.
 """
@@ -63,7 +63,7 @@ class StepResult:
 
     @property
     def ended(self) -> NDArray[np.bool_]:
-        """Which environments' episodes ended with this step, shape (num_envs,)."""
+        """True for environments whose episode ended with this step, shape (num_envs,)."""
         ended: NDArray[np.bool_] = self.records["terminated"] | self.records["truncated"]
         return ended
 
@@ -402,7 +402,7 @@ class WorkerPool:
         return picture
 
     def views_onto(self, path: Path, shape: tuple[int, ...]) -> list[str]:
-        """Has each environment put that picture, of this shape, on the live board in a file. Returns what failed."""
+        """Have each environment put that picture, of this shape, on the live board in a file. Return what failed."""
         faults: list[str] = self.call_all("view_onto", [(str(path), self.num_envs, shape)] * self.num_envs)
         return [fault for fault in faults if fault]
 

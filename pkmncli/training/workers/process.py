@@ -154,7 +154,7 @@ def run_worker(connection: Connection, index: int, spec: WorkerSpec, variables: 
         connection: the pipe to the parent.
         index: the environment's number.
         spec: how to build it.
-        variables: the parent's environment variables; a fork server has those of its own start.
+        variables: the parent's environment variables; a fork server has those that it started with.
     """
     os.environ.clear()
     os.environ.update(variables)

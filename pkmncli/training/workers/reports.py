@@ -28,10 +28,10 @@ logger = logging.getLogger(__name__)
 
 
 class ReportWriter:
-    """Writes reports into a folder, whole or not at all.
+    """Writer of reports into a folder, whole or not at all.
 
     A report is known by its environment, its episode and its number: a later state of it replaces the earlier one, so a
-    run that goes on from a checkpoint, or plays an episode again, writes the same files.
+    run that resumes from a checkpoint, or plays an episode again, writes the same files.
 
     Args:
         folder: made with the first report.
@@ -72,9 +72,9 @@ class ReportWriter:
 
 
 class ReportKeeper:
-    """Keeps what pilots report, and says so: at the first one, then seldom, and where no more are kept.
+    """Keeper of pilots' reports, which says so: at the first one, then seldom, and where no more are kept.
 
-    Reports that can't be written are told once, and end no training.
+    Reports that can't be written are mentioned once, and end no training.
 
     Args:
         folder: where they are kept.

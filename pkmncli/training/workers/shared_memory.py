@@ -140,7 +140,7 @@ class SharedBlock:
             return cls(layout, num_envs, file)
 
     def close(self) -> None:
-        """Lets go of the handle: the block cannot be sent any more. Its arrays stay as long as they are used."""
+        """Release the handle: the block cannot be sent any more. Its arrays stay as long as they are used."""
         self._file.close()
 
 

@@ -55,7 +55,7 @@ class WorkerSpec:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """All that a worker needs to go on exactly: plain values and the environment's own saved state."""
+    """State that a worker needs to resume exactly: plain values and the environment's own saved state."""
 
     episode: int
     step: int

@@ -115,7 +115,7 @@ class Worker:
         return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot, tiles)
 
     def load(self, state: WorkerState, slot: int) -> None:
-        """Goes on from a saved state."""
+        """Restore a saved state."""
         self.environment.load_state(state.environment)
         self.episode, self.step_in_episode = state.episode, state.step
         self.consequences.load_state_dict({"tiles": state.tiles})
@@ -229,7 +229,7 @@ class Worker:
         self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
         reconsider = getattr(self.pilot, "reconsider", None)
         if advice is not None and reconsider is not None:
-            # what stands was proposed for advice before this one: that this one is over, it can't say
+            # the proposal was made for earlier advice: it can't say that this advice is over
             self.proposal = reconsider(advice) or self.proposal._replace(advice_over=False)
             if slot is None:
                 self._publish_proposal()
@@ -237,7 +237,7 @@ class Worker:
                 self._publish(slot)
 
     def time_steps(self, count: int) -> float:
-        """Seconds that one step takes here and now. Leaves the environment as it was."""
+        """Return the seconds of one step here and now. Leave the environment as it was."""
         idle = action_names_of(self.environment, int(self.environment.action_space.n)).idle_action
         state = self.environment.save_state()
         began = time.perf_counter()

@@ -174,7 +174,7 @@ class Emulator:
         return lambda: bytes(look_up(memory))
 
     def read_rom(self, bank: int, address: int, size: int) -> bytes:
-        """``size`` bytes of the cartridge image; addresses from 4000 lie in ``bank``."""
+        """Return ``size`` bytes of the cartridge image; addresses from 0x4000 are in ``bank``."""
         offset = address if address < 0x4000 else bank * 0x4000 + address - 0x4000
         return self.rom.data[offset : offset + size]
 
@@ -284,7 +284,7 @@ SILENCE = 5
 """A log level above all of PyBoy's, among which INFO is the highest: "CRITICAL" lets it through."""
 
 FORMATS_TO_COME = 20
-"""How far above its own a format's number is still taken for a newer PyBoy's."""
+"""Most that a format's number may exceed this PyBoy's and still be taken for a newer PyBoy's."""
 
 
 def current_state_version() -> int:

@@ -50,7 +50,7 @@ BATTERY_BYTES = (0x200, 0x800, 0x2000, 0x8000, 0x10000, 0x20000)
 """Sizes of the RAM that batteries keep in cartridges."""
 
 CLOCK_BYTES = (0, 16, 22, 44, 48)
-"""What emulators put after the cartridge's RAM: nothing, or their clock."""
+"""Sizes of what emulators put after the cartridge's RAM: nothing, or their clock."""
 
 
 def compressed_kind(data: bytes) -> str | None:
@@ -116,7 +116,7 @@ def _is_gambatte(data: bytes) -> bool:
 
 
 def _is_visualboyadvance(data: bytes) -> bool:
-    """Compressed by gzip: a version of four bytes, and the title of the image in 15."""
+    """Return whether it is gzip of a version of four bytes, and of the image's title in 15."""
     try:
         head = zlib.decompressobj(31).decompress(data, 19)
     except zlib.error:

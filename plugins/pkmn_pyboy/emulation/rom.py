@@ -185,7 +185,7 @@ def check_identity(
         game: name of the profile, for the message.
         known: images that the profile describes. Empty if it fits any image.
         lookalikes: images that it is known not to fit.
-        force: go on with an unknown image.
+        force: continue with an unknown image.
 
     Raises:
         RomError: the profile does not describe this image, and ``force`` is off.

@@ -139,10 +139,10 @@ def check_saved_game(profile: GameProfile, save: BatterySave) -> tuple[ContinueR
 
 
 def continue_game(emulator: Emulator, profile: GameProfile, save: BatterySave) -> int:
-    """Continues the saved game on an emulator that was just switched on with it. Returns the frames it took.
+    """Continue the saved game on an emulator that was just switched on with it. Returns the frames it took.
 
     Raises:
-        EnvironmentSetupError: there is none, or the game did not go on with it.
+        EnvironmentSetupError: there is none, or the game did not continue it.
     """
     recipe, saved = check_saved_game(profile, save)
     try:

@@ -23,7 +23,7 @@ _CONNECTIONS = ((1, 3, "north"), (0, 2, "south"), (2, 1, "west"), (3, 0, "east")
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """Exit of a map. ``ends`` maps the cells to stand on to the direction to press there, :data:`ENTER` for none."""
+    """Exit of a map. ``ends`` maps its cells to the direction to press there, :data:`ENTER` for none."""
 
     key: str
     """Key that stays the same while the map does: the destination or the edge."""

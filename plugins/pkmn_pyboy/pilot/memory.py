@@ -9,7 +9,7 @@ from typing import Any
 _WORD = (1 << 64) - 1
 
 TILE, EXIT, TALK, PACE, MENU, LOOK, PUSH = "tile", "exit", "talk", "pace", "menu", "look", "push"
-"""Kinds of goals: stand on a tile, leave by an exit, talk to someone or read something, walk about on a ground, open
+"""Kinds of goals: reach a tile, leave by an exit, talk to someone or read something, walk about on a ground, open
 the menu for a task, see what is beyond a tile, push a boulder to a tile.
 """
 

@@ -1,4 +1,4 @@
-"""Walking for a goal: a path is planned once, followed press by press, and planned anew when a press fails."""
+"""Walking for a goal: a path is planned once, followed press by press, and planned again when a press fails."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Traveller:
     def _look(
         self, state: GameState, memory: PilotMemory, *, grass_cost: int = 0, arrived: bool = False
     ) -> Surroundings | None:
-        """Look around and note what the story changed here and elsewhere; routes are then planned anew."""
+        """Look around and note what the story changed here and elsewhere; routes are then planned again."""
         around = self._lookout.look(state, memory, grass_cost=grass_cost)
         if around is None or self._changed is None:
             return around

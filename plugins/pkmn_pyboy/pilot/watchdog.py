@@ -100,7 +100,7 @@ class Watchdog:
         now = self._marks(state, memory)
         best = memory.marks or now
         if memory.marks and now[_LEVELS] > best[_LEVELS]:
-            # The planner can't be asked in a battle: it would plan anew for a half-finished fight.
+            # The planner can't be asked in a battle: it would plan again for a half-finished fight.
             if state.phase is not Phase.FREE:
                 now[_LEVELS] = best[_LEVELS]
             elif not self._trains(state, memory):

@@ -1,6 +1,6 @@
-"""A terminal as a display and a keyboard: single keys, a page of its own, and everything put back at the end.
+"""Terminal as a display and a keyboard: single keys, a separate page, and everything restored at the end.
 
-Output never blocks: through a descriptor of its own, so that the shell's keeps its mode, whatever the terminal does not
+Output never blocks: through a separate descriptor, so that the shell's keeps its mode, whatever the terminal does not
 take at once waits here. After each page the terminal is asked to answer (device status report). While answers to
 several pages are missing it is still busy showing them, perhaps far away, and is left alone.
 """
@@ -87,12 +87,12 @@ class RawTerminal:
         self._leave()
 
     def size(self) -> os.terminal_size:
-        """Columns and rows, now."""
+        """Return the present columns and rows."""
         try:
             size = os.get_terminal_size(self._display)
         except OSError:
             size = self._size
-        # A terminal that was never told its size says 0.
+        # A terminal that never got its size says 0.
         return size if size.columns and size.lines else os.terminal_size((80, 24))
 
     def ready(self) -> bool:

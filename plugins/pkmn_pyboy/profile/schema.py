@@ -251,7 +251,7 @@ class TablesFile(ProfileFile):
 
 
 def _numbers_and_name(numbers: int) -> Callable[[list[int | str]], list[int | str]]:
-    """Return a check of a row that begins with so many numbers and goes on with a name."""
+    """Return a check of a row that begins with so many numbers and continues with a name."""
 
     def check(row: list[int | str]) -> list[int | str]:
         if not all(isinstance(one, int) and 0 <= one < 2**16 for one in row[:numbers]):

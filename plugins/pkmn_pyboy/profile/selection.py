@@ -30,7 +30,7 @@ def select_game(settings: GameChoice) -> tuple[GameProfile, RomImage]:
     built-in one that knows it. With neither, it is the bundled game.
 
     Raises:
-        EnvironmentSetupError: the profile is missing or wrong, or has no image of its own.
+        EnvironmentSetupError: the profile is missing or wrong, or brings no image.
         RomError: the image is missing, damaged, or not one that the profile describes.
     """
     folder = settings.game_folder

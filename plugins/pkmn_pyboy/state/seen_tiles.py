@@ -1,6 +1,6 @@
 """Tiles of each map that were on the screen in an episode.
 
-Only the tiles that the player stood on are stored, one number each, because that costs almost nothing per step; the
+Only the tiles that the player was on are stored, one number each, because that costs almost nothing per step; the
 tiles in view are computed on request.
 """
 
@@ -41,7 +41,7 @@ class SeenTiles:
 
     @property
     def count(self) -> int:
-        """Number of tiles, on all maps, that the player stood on."""
+        """Number of tiles, on all maps, that the player was on."""
         return len(self._stood)
 
     def latest_on(self, map_id: int) -> list[tuple[int, int]]:
@@ -50,7 +50,7 @@ class SeenTiles:
         return [(place & 0xFF, place >> 8 & 0xFF)] if place >> 16 == map_id else []
 
     def stood_on(self, map_id: int) -> list[tuple[int, int]]:
-        """Return the tiles of a map that the player stood on, in no order."""
+        """Return the tiles of a map that the player was on, in no order."""
         return [(place & 0xFF, place >> 8 & 0xFF) for place in self._stood if place >> 16 == map_id]
 
     def on_map(self, map_id: int, width: int, height: int) -> frozenset[tuple[int, int]]:

@@ -170,7 +170,7 @@ class GoalChooser:
                 break
             found = self._training.follow(goals[-1], state, memory, around)
             if not goals[-1].foes and goals[-1].kind == BUY and found is None:
-                # The balls for a catch can't be bought: go on without them.
+                # The balls for a catch can't be bought: continue without them.
                 break
             if found is not None or not goals[-1].foes or self._healing.is_weak(state):
                 return found

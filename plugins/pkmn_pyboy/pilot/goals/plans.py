@@ -32,7 +32,7 @@ class Plan:
     steps: float = 0.0
     """Expected cost in steps."""
     until: int = 0
-    """Step after which it has failed, or is made anew if not begun."""
+    """Step after which it has failed, or is planned again if not begun."""
     begun: bool = False
     """True once it is followed; its time counts from then."""
     dvs: tuple[int, ...] = ()

@@ -184,7 +184,7 @@ class Readiness:
         heals: Sequence[int],
         names: Foes,
     ) -> Plan:
-        """Return the cheapest plan that is enough, else one for some levels; NOTHING if none is found."""
+        """Return the cheapest plan that is enough, else one for some levels; NOTHING where none is found."""
         options: list[Plan] = []
         base = Plan(HEAL, names, self.losses, len(members))
         bought = self.costs.heals(_MOST_HEALS - len(heals)) if self._settings.shop != "never" else None

@@ -188,7 +188,7 @@ class Objectives:
     def _leg(
         self, x: int, y: int, press: int, end: str, why: str, state: GameState, around: Surroundings
     ) -> Goal | None:
-        """Return the goal for a leg: leave by its last tile, or stand there; None if impossible."""
+        """Return the goal for a leg: leave by its last tile, or reach it; None if impossible."""
         here, grid = state.map_id, around.grid
         if not grid.inside(x, y) or not around.search.reaches(grid.cell(x, y)):
             return None

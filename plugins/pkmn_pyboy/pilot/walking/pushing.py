@@ -1,6 +1,6 @@
 """Pushing boulders: one to its place, or all that block a goal.
 
-The plan is made once, followed push by push, and made anew when the situation differs.
+The plan is made once, followed push by push, and made again when the situation differs.
 """
 
 from __future__ import annotations

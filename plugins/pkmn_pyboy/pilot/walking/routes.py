@@ -103,10 +103,10 @@ class Roads:
         """Return column, row, press (-1 for none: it acts when entered) and next map of the leg over this map.
 
         The next map is -1 if the route ends here. None without a known route. The route is planned once and followed
-        from map to map; it is planned anew when the player is off it or can do something new.
+        from map to map; it is planned again when the player is off it or can do something new.
 
         Args:
-            key: purpose of the route, as plain values; another key plans anew.
+            key: purpose of the route, as plain values; another key plans again.
             goal: destination. If it can't be reached yet, the route goes up to the first obstacle.
             state: the current state.
             memory: keeps the route.

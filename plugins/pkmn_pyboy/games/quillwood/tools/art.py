@@ -8,7 +8,7 @@ from rom import BANK_ART, BANK_PICTURES, BANK_PICTURES_2, Banks, word
 from source import HOME, toml
 
 TITLE_ROWS = 15
-PICTURES_IN_FIRST = 19  # species whose pictures lie in the first of two banks
+PICTURES_IN_FIRST = 19  # species whose pictures are in the first of two banks
 
 
 def build_art(banks: Banks) -> dict[str, tuple[int, int]]:

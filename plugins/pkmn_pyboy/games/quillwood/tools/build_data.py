@@ -59,7 +59,7 @@ def write_tables(tables: dict[str, Table]) -> None:
 
 
 def main() -> None:
-    """Builds everything."""
+    """Build everything."""
     (HOME / "build").mkdir(exist_ok=True)
     banks = Banks()
     named: dict[str, str] = toml("text.toml")

@@ -1,4 +1,4 @@
-"""Fails when a variable, a buffer or the stack of the game lies on a shared memory field."""
+"""Check that no variable, buffer or stack of the game is on a shared memory field."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OWN = [
 
 
 def main() -> None:
-    """Compares every byte the game places with the list of shared fields."""
+    """Compare every byte the game places with the list of shared fields."""
     fields = toml("memory.toml")["field"]
     owner: dict[int, str] = {}
     for name, address, size, _ in fields:

@@ -23,14 +23,14 @@ LESSONS = 57  # places in the pocket of the lessons
 
 
 def trainer(row: list[Any], species: list[str]) -> bytes:
-    """A trainer: name, 0 for a plain party, level and species pairs, FF."""
+    """Return a trainer: name, 0 for a plain party, level and species pairs, FF."""
     name, *members = row
     pairs = b"".join(bytes([level, species.index(kind) + 1]) for level, kind in members)
     return text.name(name) + b"\0" + pairs + b"\xff"
 
 
 def percent(value: int) -> int:
-    """A chance in percent as a number of 255."""
+    """Return a chance in percent as a number of 255."""
     return value * 255 // 100
 
 

@@ -1,6 +1,6 @@
-"""Draws all maps with their people into one picture for the guide: `python tools/draw_maps.py PICTURE.png`.
+"""Picture of all maps with their people, for the guide: `python tools/draw_maps.py PICTURE.png`.
 
-Rows of maps in the order of the story; the names stand in the guide.
+Rows of maps in the order of the story; the names are in the guide.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def color(text: str) -> Color:
 
 
 def draw_cell(picture: Picture, left: int, top: int, cell: gfx.Cell, palettes: list[list[Color]]) -> None:
-    """One cell of the ground."""
+    """Draw a cell of the ground."""
     for y, row in enumerate(cell.pixels):
         for x, shade in enumerate(row):
             picture[top + y][left + x] = palettes[cell.palettes[y // 8 * 2 + x // 8]][shade]
 
 
 def draw_person(picture: Picture, left: int, top: int, pixels: gfx.Pixels, colors: list[Color]) -> None:
-    """A figure; its lightest shade is clear."""
+    """Draw a figure; its lightest shade is clear."""
     for y, row in enumerate(pixels):
         for x, shade in enumerate(row):
             if shade and top + y >= 0:
@@ -53,7 +53,7 @@ def draw_person(picture: Picture, left: int, top: int, pixels: gfx.Pixels, color
 
 
 def draw_map(m: Map, cells: dict[str, gfx.Cell], people: dict[str, gfx.Pixels]) -> Picture:
-    """A whole map."""
+    """Return the picture of a whole map."""
     palettes = toml("palettes.toml")
     ground = [[color(one) for one in row] for row in palettes[m.data["tileset"]]["bg"]]
     cloth = [[color(one) for one in row] for row in palettes["people"]["obj"]]
@@ -71,7 +71,7 @@ def draw_map(m: Map, cells: dict[str, gfx.Cell], people: dict[str, gfx.Pixels]) 
 
 
 def beside(pictures: list[Picture]) -> Picture:
-    """Pictures in a row, on white."""
+    """Return pictures in a row, on white."""
     height = max(map(len, pictures))
     rows: Picture = [[] for _ in range(height)]
     for picture in pictures:
@@ -83,7 +83,7 @@ def beside(pictures: list[Picture]) -> Picture:
 
 
 def write_png(path: Path, picture: Picture) -> None:
-    """A picture with a palette."""
+    """Write a picture with a palette."""
     colors = sorted({one for row in picture for one in row})
     number = {one: i for i, one in enumerate(colors)}
 
@@ -102,7 +102,7 @@ def write_png(path: Path, picture: Picture) -> None:
 
 
 def main() -> None:
-    """Draws the rows below each other."""
+    """Draw the rows below each other."""
     cells = {name: gfx.load_cells(HOME / f"gfx/{name}.txt") for name in ("outdoor", "indoor", "cave")}
     maps = load_maps({name: Tileset(name, found) for name, found in cells.items()})
     people = {heading: gfx.to_pixels(rows, heading) for heading, rows in gfx.blocks(HOME / "gfx/people.txt")}

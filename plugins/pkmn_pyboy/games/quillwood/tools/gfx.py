@@ -12,7 +12,7 @@ Pixels = list[list[int]]
 
 @dataclass
 class Cell:
-    """One 16x16 cell of a tileset: its map character, pixels, palettes and collision."""
+    """Cell of 16x16 pixels in a tileset: its map character, pixels, palettes and collision."""
 
     char: str
     name: str
@@ -22,7 +22,7 @@ class Cell:
 
 
 def blocks(path: Path) -> list[tuple[str, list[str]]]:
-    """The "@" headings of a drawing file, each with its rows."""
+    """Return the "@" headings of a drawing file, each with its rows."""
     found: list[tuple[str, list[str]]] = []
     for number, line in enumerate(path.read_text().split("\n"), 1):
         if line.startswith("@ "):
@@ -39,7 +39,7 @@ def blocks(path: Path) -> list[tuple[str, list[str]]]:
 
 
 def to_pixels(rows: list[str], where: str) -> Pixels:
-    """Rows of shade characters as numbers; every row must be as long as the first."""
+    """Return rows of shade characters as numbers; every row must be as long as the first."""
     width = len(rows[0])
     if any(len(row) != width for row in rows):
         raise SystemExit(f"{where}: rows of different length")
@@ -47,7 +47,7 @@ def to_pixels(rows: list[str], where: str) -> Pixels:
 
 
 def tile_bytes(pixels: Pixels, x: int, y: int) -> bytes:
-    """The 16 bytes of the 8x8 tile whose upper left pixel is (x, y)."""
+    """Return the 16 bytes of the 8x8 tile whose upper left pixel is (x, y)."""
     out = bytearray()
     for row in pixels[y : y + 8]:
         low = high = 0
@@ -59,7 +59,7 @@ def tile_bytes(pixels: Pixels, x: int, y: int) -> bytes:
 
 
 def load_cells(path: Path) -> dict[str, Cell]:
-    """A tileset's cells by map character."""
+    """Return a tileset's cells by map character."""
     cells: dict[str, Cell] = {}
     for heading, rows in blocks(path):
         if heading.startswith("alias "):
@@ -105,7 +105,7 @@ def load_portraits(path: Path) -> dict[str, bytes]:
 
 
 def load_picture(path: Path) -> tuple[int, bytes]:
-    """A square picture as (tiles per side, tiles column by column)."""
+    """Return a square picture as (tiles per side, tiles column by column)."""
     rows = [line.rstrip("\n") for line in path.read_text().split("\n") if line and not line.startswith(";")]
     pixels = to_pixels(rows, str(path))
     side = len(pixels) // 8
@@ -115,7 +115,7 @@ def load_picture(path: Path) -> tuple[int, bytes]:
 
 
 def load_screen(path: Path) -> tuple[bytes, bytes, bytes, int]:
-    """A picture of whole tiles as (tiles, tile numbers, attributes, rows); at most 192 different tiles."""
+    """Return a picture of whole tiles as (tiles, tile numbers, attributes, rows); at most 192 different tiles."""
     lines = [line for line in path.read_text().split("\n") if line and not line.startswith(";")]
     palettes = [[int(ch) for ch in line[2:]] for line in lines if line.startswith("p ")]
     pixels = to_pixels([line for line in lines if not line.startswith("p ")], str(path))
@@ -135,7 +135,7 @@ def load_screen(path: Path) -> tuple[bytes, bytes, bytes, int]:
 
 
 def load_font(path: Path) -> dict[str, bytes]:
-    """Letters as tiles in black (shade 3) on white (shade 1)."""
+    """Return letters as tiles in black (shade 3) on white (shade 1)."""
     font: dict[str, bytes] = {}
     for line in path.read_text().split("\n"):
         if not line or line.startswith("; The"):
@@ -148,6 +148,6 @@ def load_font(path: Path) -> dict[str, bytes]:
 
 
 def color_word(text: str) -> int:
-    """An "rrggbb" colour as the 15-bit word of the colour screen."""
+    """Return an "rrggbb" colour as the 15-bit word of the colour screen."""
     red, green, blue = (int(text[i : i + 2], 16) >> 3 for i in (0, 2, 4))
     return red | green << 5 | blue << 10

@@ -74,7 +74,7 @@ def load_maps(tilesets: dict[str, Tileset]) -> dict[str, Map]:
 
 
 def connection(here: Map, there: Map, direction: str, offset: int, there_blocks: int) -> bytes:
-    """The 12-byte record of a map joined to an edge; offset in blocks along that edge."""
+    """Return the 12-byte record of a map joined to an edge; offset in blocks along that edge."""
     skip, target = max(0, -(offset + 3)), max(0, offset + 3)
     stride = here.width + 6
     w, h = there.width, there.height
@@ -122,7 +122,7 @@ def events_of(m: Map, maps: dict[str, Map], scripts_at: dict[str, int]) -> bytes
 
 
 def entry_rows(m: Map, flags: dict[str, int], scenes: dict[str, int]) -> bytes:
-    """What happens when a map is entered: flags to clear, then blocks by flags, then people by scene bytes."""
+    """Return what happens when a map is entered: flags to clear, then blocks by flags, then people by scene bytes."""
     people = {person["name"]: number for number, person in enumerate(m.data.get("people", []), 1)}
     out = bytearray()
     for flag in m.data.get("clears", ()):
@@ -136,7 +136,7 @@ def entry_rows(m: Map, flags: dict[str, int], scenes: dict[str, int]) -> bytes:
 
 
 def write_changed_blocks(maps: dict[str, Map]) -> None:
-    """The [[changed]] tables of world.toml, below its mark: blocks by story flags, as the maps' entry rows set them."""
+    """Write the [[changed]] tables of world.toml, below its mark: blocks by story flags, as entry rows set them."""
     flags = toml("flags.toml")
 
     def blocks(changes: Iterable[Change]) -> str:
@@ -178,7 +178,7 @@ def build_map(banks: Banks, m: Map, maps: dict[str, Map], blocks_at: dict[str, i
 def build_maps(
     banks: Banks, tilesets: dict[str, Tileset], maps: dict[str, Map], texts: list[bytes]
 ) -> dict[str, Table]:
-    """Everything about the maps; the words of their scripts go to the end of texts."""
+    """Add everything about the maps; the words of their scripts go to the end of texts."""
     species = [s["name"] for s in toml("creatures.toml")["species"]]
     tileset_ids = {name: i for i, name in enumerate(tilesets)}
     blocks_at = {m.key: banks.add(BANK_BLOCKS, f"blocks of {m.key}", m.blocks) for m in maps.values()}

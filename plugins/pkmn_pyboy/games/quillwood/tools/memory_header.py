@@ -13,7 +13,7 @@ FORMS = {
 
 
 def main() -> None:
-    """Writes the header."""
+    """Write the header."""
     fields = toml("memory.toml")["field"]
     lines = ["/* Written by tools/memory_header.py from data/memory.toml. */"]
     lines += [f"#define {name} {FORMS[kind].format(address)}" for name, address, _, kind in fields]

@@ -12,7 +12,7 @@ BADGES = ('"Thorn"', '"Tide"', '"Cairn"')
 
 
 def write_names(maps: dict[str, Map]) -> None:
-    """The names of maps, species, moves, types, items, places and flags."""
+    """Write the names of maps, species, moves, types, items, places and flags."""
     creatures = toml("creatures.toml")
 
     def table(name: str, comment: str, rows: list[list[Any]]) -> list[str]:

@@ -15,7 +15,7 @@ BANKS = 16
 
 
 def read_ihx(path: Path, image: bytearray) -> dict[int, int]:
-    """Loads the linker's records; returns the end of the used part of each bank."""
+    """Load the linker's records; return the end of the used part of each bank."""
     upper = 0
     used: dict[int, int] = {}
     for line in path.read_text().split():
@@ -35,7 +35,7 @@ def read_ihx(path: Path, image: bytearray) -> dict[int, int]:
 
 
 def main() -> None:
-    """Writes quillwood.gbc, BUILD_INFO and the hash in game.toml."""
+    """Write quillwood.gbc, BUILD_INFO and the hash in game.toml."""
     image = bytearray(BANKS * BANK_SIZE)
     used = read_ihx(HOME / "build/code.ihx", image)
     data = (HOME / "build/data.bin").read_bytes()

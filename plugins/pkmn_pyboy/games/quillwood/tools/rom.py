@@ -13,7 +13,7 @@ Table = tuple[int, int, str]
 
 
 def word(value: int) -> bytes:
-    """A little-endian word."""
+    """Return a little-endian word."""
     return bytes([value & 255, value >> 8])
 
 
@@ -24,11 +24,11 @@ class Banks:
         self.banks = {bank: bytearray() for bank in range(FIRST_BANK, LAST_BANK + 1)}
 
     def here(self, bank: int) -> int:
-        """The address that the next piece of a bank will get."""
+        """Return the address that the next piece of a bank will get."""
         return 0x4000 + len(self.banks[bank])
 
     def add(self, bank: int, name: str, data: bytes, align: int = 1) -> int:
-        """Puts a piece at the end of a bank and returns its address; the name is for the message when it is full."""
+        """Put a piece at the end of a bank and return its address; the name is for the message when it is full."""
         self.banks[bank] += bytes(-len(self.banks[bank]) % align)
         address = self.here(bank)
         self.banks[bank] += data
@@ -41,5 +41,5 @@ class Banks:
         return b"".join(bytes(data).ljust(BANK_SIZE, b"\0") for data in self.banks.values())
 
     def report(self) -> None:
-        """Prints how full each bank is."""
+        """Print how full each bank is."""
         print("  data banks: " + ", ".join(f"{b}: {len(d)}" for b, d in self.banks.items() if d))

@@ -24,9 +24,9 @@ status N             sets a bit of wStatusFlags (0: the guide of creatures)
 hour N               the clock is set to an hour, with the screen dark    ifnight LABEL
 wild SPECIES LEVEL   a battle with a wild creature; a lost one ends the script at the healer
 clearflag FLAG       iffacing DIRECTION LABEL (of the player)
-changes              the map's [[changed]] blocks and [[placed]] people anew, after a flag or a scene byte changed
+changes              the map's [[changed]] blocks and [[placed]] people again, after a flag or a scene byte changed
 namerival            a page of letters for the neighbour's name, {rival}
-ending               saves the game, rolls the credits, and starts the console anew
+ending               saves the game, rolls the credits, and restarts the console
 end
 A label is a word with a colon; "script.label" reaches into another script of the map.
 """
@@ -53,7 +53,7 @@ DIRECTIONS = {"down": 0, "up": 1, "left": 2, "right": 3}
 
 
 class ScriptCompiler:
-    """Compiles the scripts of one map; words that they say go to the end of texts."""
+    """Compiler of the scripts of one map; words that they say go to the end of texts."""
 
     def __init__(self, here: Map, maps: dict[str, Map], texts: list[bytes]) -> None:
         self.here, self.maps, self.texts = here, maps, texts
@@ -72,7 +72,7 @@ class ScriptCompiler:
         return word(self.texts.index(message))
 
     def _arguments(self, command: str, rest: str) -> tuple[bytes, str | None]:
-        """The bytes after a command's own, and the label that it may jump to."""
+        """Return the bytes after a command's own, and the label that it may jump to."""
         words = rest.split()
         match command:
             case "say" | "ask":
@@ -128,7 +128,7 @@ class ScriptCompiler:
         return b"", None
 
     def compile(self, start: int) -> tuple[dict[str, int], bytes]:
-        """Addresses by script name, and the code, which will lie at start."""
+        """Return addresses by script name, and the code, which will begin at ``start``."""
         code = bytearray()
         labels: dict[str, int] = {}
         jumps: list[tuple[int, str, str]] = []

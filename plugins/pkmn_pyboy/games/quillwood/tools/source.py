@@ -1,4 +1,4 @@
-"""Where the game's source lies, and its data files as Python values."""
+"""Folder of the game's source, and its data files as Python values."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ HOME = Path(__file__).resolve().parent.parent
 
 
 def toml(path: str) -> dict[str, Any]:
-    """A file of data/ by its path in there."""
+    """Return the content of a file of data/ by its path there."""
     return tomllib.loads((HOME / "data" / path).read_text())

@@ -19,7 +19,7 @@ PLACEHOLDERS = {
     "{trainer}": 7,
     "{rival}": 0x53,
 }
-# the most letters that may stand there: the same place has other names by what it holds
+# the most letters of each: the same place has other names by what it holds
 WIDTHS = {
     "{mon}": 10,
     "{foe}": 10,
@@ -49,7 +49,7 @@ SYMBOLS = {"}": 0xEC, ">": 0xED, "|": 0xEE, "*": 0xF1, "/": 0xF3}
 
 
 def encode(text: str) -> bytes:
-    """One line of words without a terminator."""
+    """Return a line of words as bytes, without a terminator."""
     out = bytearray()
     i = 0
     while i < len(text):
@@ -64,14 +64,14 @@ def encode(text: str) -> bytes:
 
 
 def width(words: str) -> int:
-    """The most letters that words take on the screen, with the longest names in their placeholders."""
+    """Return the most letters that words take on the screen, with the longest names in their placeholders."""
     for placeholder, most in WIDTHS.items():
         words = words.replace(placeholder, "x" * most)
     return len(words)
 
 
 def wrap(text: str) -> list[str]:
-    """Lines of at most 18 letters, however long the names in them; "/" breaks a line."""
+    """Return lines of at most 18 letters, however long the names in them; "/" breaks a line."""
     lines: list[str] = []
     for part in text.split("/"):
         line = ""
@@ -89,7 +89,7 @@ def wrap(text: str) -> list[str]:
 
 
 def message(text: str) -> bytes:
-    """A message: pairs of lines; a new pair is a new page; "//" starts one early."""
+    """Return a message: pairs of lines; a new pair is a new page; "//" starts one early."""
     pages: list[list[str]] = []
     for paragraph in text.split("//"):
         lines = wrap(paragraph.strip())
@@ -99,5 +99,5 @@ def message(text: str) -> bytes:
 
 
 def name(text: str, size: int = 0) -> bytes:
-    """A name ended (and padded up to size) with the terminator."""
+    """Return a name ended (and padded up to size) with the terminator."""
     return (encode(text) + bytes([END])).ljust(size, bytes([END]))[: size or None]

@@ -25,7 +25,7 @@ class Tileset:
     block_ids: dict[str, int] = field(default_factory=dict)
 
     def tile(self, data: bytes, palette: int) -> int:
-        """The number of a tile in a palette; tile 0 stays blank."""
+        """Return the number of a tile in a palette; tile 0 stays blank."""
         for i in range(1, len(self.tiles)):
             if self.tiles[i] == data and self.tile_palettes[i] == palette:
                 return i
@@ -36,7 +36,7 @@ class Tileset:
         return len(self.tiles) - 1
 
     def block(self, four: str) -> int:
-        """The id of the block whose cells are four characters: upper left, upper right, lower left, lower right."""
+        """Return the id of a block by the characters of its cells: upper left, upper right, lower left, lower right."""
         if four not in self.block_ids:
             tiles = bytearray(16)
             for index, char in enumerate(four):
@@ -53,13 +53,13 @@ class Tileset:
         return self.block_ids[four]
 
     def cut_blocks(self) -> bytes:
-        """Pairs of a block with thickets and the same block without, 0 ends."""
+        """Return pairs of a block with thickets and the same block without; 0 ends them."""
         thickets = [four for four in self.block_ids if THICKET in four]
         pairs = b"".join(bytes([self.block(four), self.block(four.replace(THICKET, GRASS))]) for four in thickets)
         return pairs + b"\0"
 
     def drawn_blocks(self) -> bytes:
-        """The blocks as the game draws them: eight bytes a cell, in the order that takes the fewest steps.
+        """Return the blocks as the game draws them: eight bytes a cell, in the order that takes the fewest steps.
 
         Tiles upper left, upper right, lower right, lower left, then attributes lower left, lower right, upper right,
         upper left. Tiles of the second bank of video memory have the same numbers as those of the first.
@@ -73,18 +73,18 @@ class Tileset:
         return bytes(drawn)
 
     def attribute(self, tile: int) -> int:
-        """A tile's palette, and 8 for the second bank of video memory."""
+        """Return a tile's palette, and 8 for the second bank of video memory."""
         return self.tile_palettes[tile] | (8 if tile >= TILES // 2 else 0)
 
     def palette_map(self) -> bytes:
-        """A nibble per tile: the palette, and 8 for the second bank of video memory."""
+        """Return a nibble per tile: the palette, and 8 for the second bank of video memory."""
         palettes = (self.tile_palettes + [0] * TILES)[:TILES]
         palettes = [p | (8 if i >= TILES // 2 else 0) for i, p in enumerate(palettes)]
         return bytes(palettes[i] | palettes[i + 1] << 4 for i in range(0, TILES, 2))
 
 
 def build_tilesets(banks: Banks, tilesets: dict[str, Tileset]) -> dict[str, Table]:
-    """The tilesets and what their collision values mean."""
+    """Add the tilesets and what their collision values mean."""
     rows = bytearray()
     cut_at = [banks.add(BANK_TILESETS, f"cut blocks of {t.name}", t.cut_blocks()) for t in tilesets.values()]
     for t in tilesets.values():
