@@ -83,7 +83,7 @@ class AdviceOptions:
 
 
 class AdviceCoordinator:
-    """Asks for every environment, gives answers to the pilots, and records both.
+    """Coordinator of advice: questions for every environment, answers to the pilots, and records of both.
 
     Args:
         environments: of the training.

@@ -37,7 +37,7 @@ class Choice:
 
 
 class Decider:
-    """Chooses actions for a training.
+    """Choice of the actions of a training.
 
     Args:
         pool: the environments.

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class RunKeeper:
-    """Saves checkpoints of a run, and makes its folder again where it was deleted.
+    """Keeper of a run: it saves checkpoints, and makes the folder again if it was deleted.
 
     Args:
         info: the run as plugins see it.

@@ -43,7 +43,7 @@ class Demonstration:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Counts of what was shown. ``differing`` episodes were left where they went another way than recorded."""
+    """Counts of what was shown. ``differing`` episodes were left where they differed from the recording."""
 
     steps: int
     episodes: int

@@ -36,7 +36,7 @@ PAUSED = "paused from the live page, until it is resumed there"
 
 
 class ConsoleProgress(Callback):
-    """Shows the progress of a training.
+    """Console display of a training's progress.
 
     The view is drawn by the training's own thread, between two steps: another thread would take turns with it.
     """

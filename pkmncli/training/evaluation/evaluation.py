@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 
 
 class Policy(Protocol):
-    """Decides one environment's next step, by that environment alone: so nothing depends on how many there are."""
+    """Decisions for each environment by itself, so that results do not depend on the number of environments."""
 
     def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
         """Return the next action of environment ``index``, in the episode of that number."""
@@ -161,7 +161,7 @@ def evaluate(
     on_episode: Callable[[int], None] = lambda done: None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> list[EvaluatedEpisode]:
-    """Plays ``episodes`` episodes, the same ones however many environments there are.
+    """Play ``episodes`` episodes, the same ones for any number of environments.
 
     The pool's workers draw their seeds for evaluation. Returns the episodes in the order of their numbers; fewer than
     asked for only when interrupted.

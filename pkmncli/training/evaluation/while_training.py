@@ -60,7 +60,7 @@ class LazyWorkerPool:
 
 
 class PeriodicEvaluation:
-    """Plays the same seeded episodes at every ``eval_interval``.
+    """Evaluation on the same seeded episodes at every ``eval_interval``.
 
     The learner plays alone; without a learner the advised side plays. The environment starts at the first evaluation.
 
@@ -92,7 +92,7 @@ class PeriodicEvaluation:
 
 
 class CurriculumEvaluation:
-    """Plays numbered episodes for the curriculum: the same learner earns the same in the same episode.
+    """Numbered episodes for the curriculum: the same learner earns the same in the same episode.
 
     The learner decides greedily and learns nothing. The environments start at the first evaluation.
 

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class TrainingRecord:
-    """Takes in steps and episodes.
+    """Record of the steps and episodes of a training.
 
     Args:
         pool: the environments.

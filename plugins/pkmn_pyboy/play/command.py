@@ -194,7 +194,7 @@ def _introduce(
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Lets a signal that would end the process at once end the game in order, so that the terminal is restored."""
+    """Let a signal that would end the process end the game in order, so that the terminal is restored."""
 
     def end(number: int, _frame: FrameType | None) -> NoReturn:
         raise SystemExit(128 + number)

@@ -29,7 +29,7 @@ QUIT_NOTE = "not saved: q again ends, s saves"
 
 
 def play_in_terminal(terminal: RawTerminal, emulator: Emulator, profile: GameProfile, target: StateFile) -> None:
-    """Plays until the player quits; asks once more where something was pressed since the state was last saved.
+    """Play until the player quits; ask once more if there are actions since the last saved state.
 
     Args:
         terminal: not yet entered.

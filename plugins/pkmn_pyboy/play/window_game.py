@@ -14,7 +14,7 @@ WINDOW_KEYS_HELP = (
 
 
 def play_in_window(window: Emulator, target: StateFile, stop: StopSignals, frame_limit: int | None = None) -> None:
-    """Plays until the window is closed or a signal asks for the end, then saves the state. Leaves the window open.
+    """Play until the window is closed or a signal requests the end, then save the state. The window stays open.
 
     Args:
         window: an emulator with a window and a keyboard, where the game begins.
