@@ -90,7 +90,7 @@ class Trainings:
         self._running[process] = one
 
     def interrupt(self, names: Container[str] | None = None) -> None:
-        """Ask trainings to save and stop, all or those with the given names. Each is asked once: twice would not save."""
+        """Ask trainings to save and stop: all, or those named. Each is asked once: twice would not save."""
         for process, one in self._running.items():
             if (names is None or one.name in names) and process not in self._asked and process.poll() is None:
                 self._asked.add(process)

@@ -100,7 +100,7 @@ class InterruptFlag:
 
 
 class _Requests:
-    """Requests for the end. One that arrives twice is one: a shell forwards its terminal's hangup, timeout(1) a SIGTERM."""
+    """Requests for the end. One that arrives twice counts once: shells forward a hangup, timeout(1) a SIGTERM."""
 
     def __init__(self) -> None:
         self._first: float | None = None
