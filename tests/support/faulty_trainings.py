@@ -114,7 +114,7 @@ class Training:
         """Return one of its processes; None where there is none any more, or not yet after a long time."""
         deadline = time.monotonic() + START_S
         while self.process.poll() is None and time.monotonic() < deadline:
-            with contextlib.suppress(psutil.Error):
+            with contextlib.suppress(psutil.Error, OSError):  # it may end meanwhile
                 me = psutil.Process(self.process.pid)
                 if part == "parent":
                     return me
