@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pkmncli.api import expand_home
 from pkmncli.atomic_files import (
     read_json,
     read_regular,
@@ -277,7 +278,7 @@ def _is_unicode(text: str) -> bool:
 
 def default_save_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the default folder for run folders: ``PKMN_SAVE_DIR``, or ``runs`` in the current folder."""
-    return Path(environ.get("PKMN_SAVE_DIR") or "runs").expanduser()
+    return expand_home(Path(environ.get("PKMN_SAVE_DIR") or "runs"))
 
 
 def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:

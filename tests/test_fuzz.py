@@ -197,6 +197,12 @@ def test_settings_on_the_command_line(name: str, text: str) -> None:
         assert str(error)
 
 
+@pytest.mark.parametrize("name", ["~0", "~nobody-has-this-name/runs", "~\N{SNOWMAN}"])
+def test_a_home_folder_that_nobody_has_is_a_name_like_any_other(name: str) -> None:
+    settings = resolve_settings({}, registry=get_registry(), sets=[f"save_dir={name}"], environ={})
+    assert settings.train.save_dir == Path.cwd() / name
+
+
 @fuzzed(st.text(max_size=200) | st.binary(max_size=200), examples=100)
 def test_texts_of_json_and_toml(text: str | bytes) -> None:
     for read in (parse_json, parse_toml) if isinstance(text, str) else (parse_json,):

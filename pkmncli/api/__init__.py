@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pkmncli.api.data_text import parse_json, parse_toml, read_given, read_given_text
+    from pkmncli.api.data_text import expand_home, parse_json, parse_toml, read_given, read_given_text
     from pkmncli.api.decisions import (
         MEMORY_HASH_INTERVAL,
         PILOT_ACTS,
@@ -117,6 +117,7 @@ _HOMES = {
     "OptionalSettings": "optional",
     "OptionalTracker": "optional",
     "Outcome": "runs",
+    "expand_home": "data_text",
     "parse_json": "data_text",
     "parse_toml": "data_text",
     "PhaseRole": "vocabulary",
@@ -220,6 +221,7 @@ __all__ = [
     "Tracker",
     "Transitions",
     "ValuingAlgorithm",
+    "expand_home",
     "find_run",
     "open_analyzer",
     "open_tables",

@@ -17,6 +17,14 @@ MOST_LEVELS = 100
 _TOO_DEEP = f"nested more than {MOST_LEVELS} levels deep"
 
 
+def expand_home(path: Path) -> Path:
+    """Return a path with a home folder in place of ``~`` or ``~user``; unchanged if nobody has it, as shells do."""
+    try:
+        return path.expanduser()
+    except (RuntimeError, ValueError):
+        return path
+
+
 def read_given(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return the content of a file that a user named, which may be a pipe, such as a shell's ``<(...)``.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from pkmncli.api import expand_home
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.run_file import plain
 from pkmncli.config.sources import CORE, DEFAULT, Given, from_file
@@ -130,7 +131,7 @@ def chosen_preset(choice: Given, learner: Given, registry: Registry) -> Preset:
         raise ConfigurationError(f"setting 'preset' ({choice.origin}): must be a preset's name, or a file")
     if not is_path(name):
         return _named(name, choice, learner, registry)
-    path = Path(name).expanduser()
+    path = expand_home(Path(name))
     if not path.is_file():
         raise ConfigurationError(f"setting 'preset' = {name!r} ({choice.origin}): there is no such file")
     preset = read_preset(path)

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
+from pkmncli.api import expand_home
+
 NONE = "none"
 """Name that switches a part off where a plugin's name is expected."""
 
@@ -30,7 +32,7 @@ def price_of_text(text: str) -> tuple[str, float, float]:
 
 def _absolute(path: Path) -> Path:
     try:
-        return path.expanduser().absolute()
+        return expand_home(path).absolute()
     except FileNotFoundError:
         raise ValueError("the current folder was deleted: go to one that is there") from None
 

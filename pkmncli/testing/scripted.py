@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
+from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, expand_home
 from pkmncli.api.data_text import parse_toml
 from pkmncli.errors import LLMConnectionError
 
@@ -25,7 +25,7 @@ def _pattern(text: str) -> str:
 
 
 def _absolute(path: Path) -> Path:
-    return path.expanduser().absolute()
+    return expand_home(path).absolute()
 
 
 class ScriptedSettings(BaseModel):

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pkmncli.api import expand_home
 from pkmncli.config import ResolvedSettings
 from pkmncli.diagnostics import say_once
 from pkmncli.errors import EnvironmentSetupError, RomError, RunError
@@ -83,7 +84,7 @@ def _image(
     """Return the image and its origin if it is not where the run has it; else (None, None)."""
     sha1 = _known_sha1(run)
     if given is not None:
-        given = given.expanduser()
+        given = expand_home(given)
         found = _sha1(given)
         # a file that is not whole banks is no image: the environment reports it
         if sha1 is not None and found is not None and found != sha1 and not given.stat().st_size % _BANK_BYTES:
@@ -95,7 +96,7 @@ def _image(
     if own is None or (own.exists() and (sha1 is None or _sha1(own) in (sha1, None))):
         return None, None
     named = environ.get(ROM_VARIABLE)
-    if named and (found := _sha1(Path(named).expanduser())) is not None and sha1 in (found, None):
+    if named and (found := _sha1(expand_home(Path(named)))) is not None and sha1 in (found, None):
         return Path(named), f"environment variable {ROM_VARIABLE}"
     for path in _candidates(run, own) if sha1 is not None else ():
         if _sha1(path) == sha1:

@@ -16,6 +16,7 @@ from typing import IO
 
 import platformdirs
 
+from pkmncli.api import expand_home
 from pkmncli.errors import LLMConnectionError
 
 _CHUNK = 1 << 20
@@ -77,7 +78,7 @@ def find_model(name: str | None, path: Path | None) -> Path:
         LLMConnectionError: there is none; the message says how to get one.
     """
     if path is not None or (name is not None and name.endswith(".gguf")):
-        chosen = path if path is not None else Path(name or "").expanduser().absolute()
+        chosen = path if path is not None else expand_home(Path(name or "")).absolute()
         if not chosen.is_file():
             raise LLMConnectionError(f"No model file at {chosen}: name a GGUF file with --llm-model")
         return chosen

@@ -7,9 +7,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from pkmncli.api import expand_home
+
 
 def _absolute(path: Path) -> Path:
-    return path.expanduser().absolute()
+    return expand_home(path).absolute()
 
 
 class LocalSettings(BaseModel):

@@ -9,6 +9,7 @@ from pathlib import Path
 from pkmn_pyboy.emulation.foreign_files import BATTERY_BYTES, CLOCK_BYTES, compressed_kind, emulator_of, patch_kind
 from pkmn_pyboy.emulation.rom import RomHeader, RomImage
 from pkmn_pyboy.emulation.saved_state import MAGIC
+from pkmncli.api import expand_home
 from pkmncli.errors import EnvironmentSetupError
 
 _MOST_BYTES = max(BATTERY_BYTES) + max(CLOCK_BYTES)
@@ -41,7 +42,7 @@ def read_battery_save(path: Path, rom: RomImage) -> BatterySave:
     Raises:
         EnvironmentSetupError: the cartridge has no battery, or the file is missing, unreadable or of another size.
     """
-    path = path.expanduser()
+    path = expand_home(path)
     header = rom.header
     check_battery(path, rom)
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pkmn_pyboy.emulation.foreign_files import compressed_kind, patch_kind
+from pkmncli.api import expand_home
 from pkmncli.errors import RomError
 
 _BANK_BYTES = 0x4000
@@ -121,7 +122,7 @@ def load_rom(path: Path) -> RomImage:
     Raises:
         RomError: the file is missing, not a regular file, empty, an archive, for another console, cut off or damaged.
     """
-    path = path.expanduser()
+    path = expand_home(path)
     try:
         if path.is_dir():
             raise RomError(f"{path} is a folder, not a cartridge image: name the .gbc file in it")

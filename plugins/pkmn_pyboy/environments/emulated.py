@@ -21,7 +21,7 @@ from pkmn_pyboy.emulation.rom import RomImage
 from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmn_pyboy.emulation.settings import EmulationSettings
 from pkmn_pyboy.environments.observation import copy_rgb, observation_space, pack_screen
-from pkmncli.api import Action, read_given
+from pkmncli.api import Action, expand_home, read_given
 from pkmncli.errors import EmulatorError, EnvironmentSetupError
 
 VIEWED_STEPS = 600
@@ -297,7 +297,7 @@ def _read_start_state(path: Path | None) -> bytes | None:
     if path is None:
         return None
     try:
-        return read_given(path.expanduser())
+        return read_given(expand_home(path))
     except OSError as error:
         raise EnvironmentSetupError(
             f"The start state {path} cannot be read: {error.strerror}; check the path"

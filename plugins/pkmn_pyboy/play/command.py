@@ -25,6 +25,7 @@ from pkmn_pyboy.play.window_game import WINDOW_KEYS_HELP, play_in_window
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.profile.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
+from pkmncli.api import expand_home
 from pkmncli.errors import ConfigurationError, EmulatorError
 
 _SAVED_BY_KEY = "The key s saves the state to"
@@ -137,7 +138,7 @@ def _end(emulator: Emulator, battery: CartridgeFile | None) -> None:
 
 
 def _settings(game: str | None, rom: Path | None, force_rom: bool) -> EnvironmentSettings:
-    folder = Path(game).expanduser() if game is not None else None
+    folder = expand_home(Path(game)) if game is not None else None
     if folder is not None and (folder / "game.toml").is_file():
         return EnvironmentSettings(game_folder=folder, rom_path=rom, force_rom=force_rom)
     return EnvironmentSettings(game=game, rom_path=rom, force_rom=force_rom)

@@ -10,7 +10,7 @@ from pathlib import Path
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_saved_state
 from pkmn_pyboy.profile.model import GameProfile
-from pkmncli.api import read_given
+from pkmncli.api import expand_home, read_given
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
 
 
@@ -64,7 +64,7 @@ def check_folder(path: Path, option: str) -> Path:
     Raises:
         ConfigurationError: the folder does not exist, or nothing can be written there.
     """
-    path = path.expanduser()
+    path = expand_home(path)
     try:
         if not path.parent.is_dir():
             raise ConfigurationError(f"{option}: there is no folder {path.parent}; make it, or name another")
@@ -83,7 +83,7 @@ def check_save_name(path: Path) -> Path:
     Raises:
         ConfigurationError: the folder can't be written to, or the file exists and is no saved state.
     """
-    path = path.expanduser()
+    path = expand_home(path)
     check_folder(path, "--save-state")
     if path.exists() and not _is_saved_state(path):
         raise ConfigurationError(f"--save-state: {path} is no saved state and is not overwritten; name another file")
@@ -113,7 +113,7 @@ def load_state_file(path: Path, emulator: Emulator, profile: GameProfile) -> Non
         EmulatorError: the state is damaged, or does not fit the game.
     """
     try:
-        data = read_given(path.expanduser())
+        data = read_given(expand_home(path))
     except OSError as error:
         raise EnvironmentSetupError(f"--state: {path} can't be read: {error.strerror}; check the path") from None
     try:

@@ -40,7 +40,7 @@ from pkmn_pyboy.profile.schema import (
 )
 from pkmn_pyboy.profile.script_marks import ScriptMark, WorldRules, compile_pattern
 from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
-from pkmncli.api import parse_toml, read_given_text
+from pkmncli.api import expand_home, parse_toml, read_given_text
 from pkmncli.errors import EnvironmentSetupError
 
 GAMES_FOLDER = Path(__file__).parents[1] / "games"
@@ -53,7 +53,7 @@ def load_profile(folder: Path) -> GameProfile:
     Raises:
         EnvironmentSetupError: a file is missing, invalid TOML, or has a wrong or unknown key; the message has both.
     """
-    folder = folder.expanduser().absolute()
+    folder = expand_home(folder).absolute()
     try:
         there = folder.is_dir()
     except OSError as error:  # a name that is too long, say

@@ -25,6 +25,7 @@ from pkmn_pyboy.world_command.journey import find_journey
 from pkmn_pyboy.world_command.pages import list_page, map_page, story_page, way_page
 from pkmn_pyboy.world_command.picture import along, check_picture_name, one_map, save_picture
 from pkmn_pyboy.world_command.place_names import find_place
+from pkmncli.api import expand_home
 from pkmncli.errors import EXIT_EMULATOR, ConfigurationError, EnvironmentSetupError
 
 _NONE = "none"
@@ -174,7 +175,7 @@ def _drawn(path: Path, world: World, regions: Any, title: str, result: dict[str,
 
 
 def _settings(game: str | None, rom: Path | None, force_rom: bool) -> EnvironmentSettings:
-    folder = Path(game).expanduser() if game is not None else None
+    folder = expand_home(Path(game)) if game is not None else None
     if folder is not None and (folder / "game.toml").is_file():
         return EnvironmentSettings(game_folder=folder, rom_path=rom, force_rom=force_rom)
     return EnvironmentSettings(game=game, rom_path=rom, force_rom=force_rom)
