@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pkmncli.atomic_files import read_json, reason, write_json
-from pkmncli.errors import CheckpointError
-from pkmncli.suggestions import did_you_mean
+from pkmncli.errors import CheckpointError, did_you_mean
 
 INDEX_FILE = "index.json"
 VERSIONS_FILE = "versions.json"

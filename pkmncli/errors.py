@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 EXIT_OK = 0
 EXIT_UNEXPECTED = 1
 EXIT_USAGE = 2
@@ -69,3 +71,19 @@ class DecisionValidationError(PkmnError):
     """Invalid decision to record, or invalid question about recorded ones."""
 
     exit_code = EXIT_USAGE
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, lead: str = "", shown: str = "'{}'") -> str:
+    """Return the question ``did you mean 'x'?`` with the most similar known name.
+
+    Args:
+        name: the unknown name.
+        known: the known names.
+        otherwise: result if no name is similar.
+        lead: text before the question.
+        shown: format of the suggested name.
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 - only for an error
+
+    near = get_close_matches(name, list(known), n=1)
+    return f"{lead}did you mean {shown.format(near[0])}?" if near else otherwise

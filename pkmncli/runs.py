@@ -26,10 +26,9 @@ from pkmncli.atomic_files import (
     write_json,
 )
 from pkmncli.checkpoint_index import LATEST, VERSIONS_FILE, Checkpoints
-from pkmncli.errors import RunError
+from pkmncli.errors import RunError, did_you_mean
 from pkmncli.outgoing_text import redact
 from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
-from pkmncli.suggestions import did_you_mean
 
 LAYOUT_VERSION = 1
 LONGEST_NAME = 255

@@ -12,9 +12,8 @@ from rich.text import Text
 
 from pkmncli import plugins as plugin_system
 from pkmncli.diagnostics import debug_enabled, one_line
-from pkmncli.errors import EXIT_USAGE, ConfigurationError, PkmnError, PluginError
+from pkmncli.errors import EXIT_USAGE, ConfigurationError, PkmnError, PluginError, did_you_mean
 from pkmncli.plugins import DISABLE_VARIABLE, SINGULAR, Plugin, Registration, Registry
-from pkmncli.suggestions import did_you_mean
 from pkmncli.version import API_VERSION
 
 NARROW_COLUMNS = 70

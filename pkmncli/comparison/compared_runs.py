@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from pkmncli.atomic_files import read_json, reason
 from pkmncli.config import NONE
 from pkmncli.config.run_file import read_run_file
-from pkmncli.errors import ConfigurationError, RunError
+from pkmncli.errors import ConfigurationError, RunError, did_you_mean
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, default_save_dir, is_folder, list_runs, open_run
-from pkmncli.suggestions import did_you_mean
 from pkmncli.training.assembly import open_store
 from pkmncli.training.evaluation.evaluation import EVALUATIONS
 

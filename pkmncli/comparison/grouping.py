@@ -9,8 +9,7 @@ from typing import Any
 
 from pkmncli.comparison.compared_runs import ComparedRun
 from pkmncli.config.run_file import plain, toml_item
-from pkmncli.errors import ConfigurationError
-from pkmncli.suggestions import did_you_mean
+from pkmncli.errors import ConfigurationError, did_you_mean
 
 NOT_THE_METHOD = frozenset(
     {

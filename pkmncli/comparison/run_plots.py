@@ -10,9 +10,8 @@ from typing import Any
 
 from pkmncli.comparison.compared_runs import LEAST_POINTS, ComparedRun, Curve, read_curve
 from pkmncli.comparison.grouping import group_runs
-from pkmncli.errors import ConfigurationError, RunError
+from pkmncli.errors import ConfigurationError, RunError, did_you_mean
 from pkmncli.plugins import Registry
-from pkmncli.suggestions import did_you_mean
 from pkmncli.training.assembly import open_store
 from pkmncli.training.display.verdict import PLAYERS
 from pkmncli.training.recording.journey import Journey

@@ -16,9 +16,8 @@ from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.run_file import plain
 from pkmncli.config.sources import CORE, DEFAULT, Given, from_file
 from pkmncli.config.validation import validate
-from pkmncli.errors import ConfigurationError, PluginError
+from pkmncli.errors import ConfigurationError, PluginError, did_you_mean
 from pkmncli.plugins import PRESET_KIND, PRESET_SUFFIX, Registration, Registry
-from pkmncli.suggestions import did_you_mean
 
 DESCRIPTION = "description"
 """Key of the line that says what a preset is for."""

@@ -30,9 +30,8 @@ from pkmncli.config.sources import (
 from pkmncli.config.starts_settings import StartsSettings
 from pkmncli.config.train_settings import TrainSettings
 from pkmncli.config.validation import settable_fields, validate
-from pkmncli.errors import ConfigurationError, PluginError, RunError
+from pkmncli.errors import ConfigurationError, PluginError, RunError, did_you_mean
 from pkmncli.plugins import Registration, Registry
-from pkmncli.suggestions import did_you_mean
 
 MOST_NAMED = 6
 """Maximum number of settings that a remark names; the others are counted."""

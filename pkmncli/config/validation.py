@@ -13,9 +13,8 @@ from pydantic import BaseModel, ValidationError
 from pkmncli.config.description import is_provided
 from pkmncli.config.sources import CORE, Given, parse_text
 from pkmncli.config.value_bounds import fault_of_value
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, did_you_mean
 from pkmncli.outgoing_text import secret_in
-from pkmncli.suggestions import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -26,8 +26,7 @@ from typing import Any
 
 from pkmncli.api.data_text import parse_toml, read_given_text
 from pkmncli.config.run_file import plain, toml_item
-from pkmncli.errors import ConfigurationError
-from pkmncli.suggestions import did_you_mean
+from pkmncli.errors import ConfigurationError, did_you_mean
 
 OWN_SETTINGS = ("seed", "save_dir", "run_name", "quiet")
 """Settings that the experiment sets for each training."""

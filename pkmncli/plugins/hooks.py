@@ -9,8 +9,7 @@ from typing import Any
 import pluggy
 
 from pkmncli import hookspecs
-from pkmncli.errors import PluginError
-from pkmncli.suggestions import did_you_mean
+from pkmncli.errors import PluginError, did_you_mean
 
 HOOK_NAMES = tuple(name for name in vars(hookspecs) if name.startswith("pkmn_"))
 """Names of all hooks."""

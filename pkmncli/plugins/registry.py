@@ -8,11 +8,10 @@ from typing import Any
 
 from pkmncli.core_commands import CORE_COMMANDS
 from pkmncli.diagnostics import debug_enabled, one_line, prints_aside, say, text_of
-from pkmncli.errors import PluginError
+from pkmncli.errors import PluginError, did_you_mean
 from pkmncli.plugins.discovery import find_plugins, import_plugin
 from pkmncli.plugins.hooks import HOOK_NAMES, HookManager
 from pkmncli.plugins.registration import HOOK_OF_KIND, SINGULAR, Plugin, Registration, make_registration
-from pkmncli.suggestions import did_you_mean
 
 DISABLE_VARIABLE = "PKMN_DISABLE_PLUGINS"
 STRICT_VARIABLE = "PKMN_STRICT_PLUGINS"

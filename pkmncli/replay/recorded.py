@@ -6,8 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.errors import RunError
-from pkmncli.suggestions import did_you_mean
+from pkmncli.errors import RunError, did_you_mean
 from pkmncli.training.recording.recorded import RecordedEpisode
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.errors import ConfigurationError
-from pkmncli.suggestions import did_you_mean
+from pkmncli.errors import ConfigurationError, did_you_mean
 from pkmncli.training.display.callbacks import Callback, ProgressionEvent, Training
 
 if TYPE_CHECKING:

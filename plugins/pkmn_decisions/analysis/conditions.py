@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from pkmn_decisions.store.names import Names
-from pkmncli.errors import DecisionValidationError
+from pkmncli.errors import DecisionValidationError, did_you_mean
 
 NUMBER_KEYS: Mapping[str, str] = {
     "map": "map_id",
@@ -122,8 +122,7 @@ def _condition(key: str, operator: str, values: list[Any], names: Names) -> Cond
         return Condition(key, operator, tuple(str(value) for value in values))
     if key not in NUMBER_KEYS:
         known = [*NUMBER_KEYS, *TEXT_KEYS]
-        near = get_close_matches(key, known, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+        hint = did_you_mean(key, known, f"known are {', '.join(known)}.", shown="{}")
         raise DecisionValidationError(f"Unknown context {key!r}: {hint}")
     if operator == "~":
         raise DecisionValidationError(f"Context {key!r} is a number: ~ is for {', '.join(TEXT_KEYS)}.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol, TypeAlias
 
-from pkmncli.errors import EnvironmentSetupError
+from pkmncli.errors import EnvironmentSetupError, did_you_mean
 
 NO_BANK = -1
 """Bank of an address that does not depend on bank switching: high RAM, or games without banked work RAM."""
@@ -94,8 +93,7 @@ class MemoryMap:
         try:
             return self.fields[name]
         except KeyError:
-            near = difflib.get_close_matches(name, self.fields, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(name, self.fields, lead="; ", shown="{}")
             raise EnvironmentSetupError(f"{self.source} has no memory field {name!r}{hint}") from None
 
     def read(self, memory: Memory, name: str) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 
 from pkmn_pyboy.emulation.rom import Lookalike, RomIdentity
@@ -17,7 +16,7 @@ from pkmn_pyboy.profile.charmap import Charmap
 from pkmn_pyboy.profile.memory_map import MemoryField, MemoryMap
 from pkmn_pyboy.profile.milestones import Evidence, LockedRooms, Milestone
 from pkmn_pyboy.profile.script_marks import WorldRules
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +215,5 @@ class GameProfile:
             if milestone.key == key:
                 return index
         keys = [milestone.key for milestone in self.milestones]
-        near = get_close_matches(key, keys, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(keys)}"
+        hint = did_you_mean(key, keys, f"it has {', '.join(keys)}")
         raise ConfigurationError(f"setting 'goal' = {key!r}: {self.name} has no such milestone; {hint}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Protocol
 
 from pkmn_pyboy.emulation.rom import RomImage, check_identity, load_rom
 from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
 from pkmn_pyboy.profile.model import GameProfile
-from pkmncli.errors import EnvironmentSetupError, RomError
+from pkmncli.errors import EnvironmentSetupError, RomError, did_you_mean
 
 DEFAULT_GAME = "quillwood"
 
@@ -58,8 +57,7 @@ def built_in_games() -> list[str]:
 def _built_in(name: str) -> Path:
     if name in built_in_games():
         return GAMES_FOLDER / name
-    near = difflib.get_close_matches(name, built_in_games(), 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(built_in_games())}."
+    hint = did_you_mean(name, built_in_games(), f"there are {', '.join(built_in_games())}.", shown="{}")
     raise EnvironmentSetupError(f"No game {name!r} is built in; {hint} For another one name the folder of its profile")
 
 

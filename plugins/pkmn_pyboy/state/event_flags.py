@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from pkmncli.errors import did_you_mean
 
 TEMPORARY_FLAGS = 8
 """Number of flags at the start that are cleared with every map and so have no lasting meaning."""
@@ -45,6 +46,5 @@ class EventFlags:
         for number, known in self.names.items():
             if known.upper() == wanted:
                 return number
-        near = difflib.get_close_matches(wanted, self.names.values(), 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(wanted, self.names.values(), lead="; ", shown="{}")
         raise ValueError(f"there is no flag {name!r}{hint}")

@@ -6,12 +6,12 @@ zero. Rules use only the values by which :class:`~pkmn_pyboy.state.masks.MaskTab
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmncli.api import Action
+from pkmncli.errors import did_you_mean
 
 ALL_RULES = "all"
 """Name for every rule, in a list of rules to leave out."""
@@ -141,8 +141,8 @@ def rules_without(names: Iterable[str]) -> tuple[MaskRule, ...]:
     """
     left_out = set(names)
     for name in sorted(left_out - {*RULE_NAMES, ALL_RULES}):
-        near = difflib.get_close_matches(name, (*RULE_NAMES, ALL_RULES), 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join((*RULE_NAMES, ALL_RULES))}"
+        known = (*RULE_NAMES, ALL_RULES)
+        hint = did_you_mean(name, known, f"choose from {', '.join(known)}")
         raise ValueError(f"there is no mask rule {name!r}; {hint}")
     return () if ALL_RULES in left_out else tuple(rule for rule in MASK_RULES if rule.name not in left_out)
 

@@ -6,7 +6,6 @@ more: names, the goal, changes. :meth:`PokemonEnvironment.analysis` gives it all
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,7 +15,7 @@ from typing import Any
 from pkmn_pyboy.state.game_state import PHASE_NAMES, Facing, Phase
 from pkmn_pyboy.state.variables import STATE_VARIABLES
 from pkmn_pyboy.words.changes import Changes
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, did_you_mean
 
 EXTRA_VARIABLES = {
     "map_name": "name of the map",
@@ -119,8 +118,8 @@ class GameStateAnalysis:
         if isinstance(state_variables, Mapping):
             unknown = sorted(set(state_variables) - _BY_NAME.keys() - EXTRA_VARIABLES.keys())
             if unknown:
-                near = difflib.get_close_matches(unknown[0], [*_BY_NAME, *EXTRA_VARIABLES], 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(_BY_NAME)}"
+                known = [*_BY_NAME, *EXTRA_VARIABLES]
+                hint = did_you_mean(unknown[0], known, f"choose from {', '.join(_BY_NAME)}")
                 raise ConfigurationError(f"there is no state variable {unknown[0]!r}; {hint}")
             self.values = dict(state_variables)
         else:

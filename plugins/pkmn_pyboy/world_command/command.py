@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from dataclasses import replace
@@ -26,7 +25,7 @@ from pkmn_pyboy.world_command.pages import list_page, map_page, story_page, way_
 from pkmn_pyboy.world_command.picture import along, check_picture_name, one_map, save_picture
 from pkmn_pyboy.world_command.place_names import find_place
 from pkmncli.api import expand_home
-from pkmncli.errors import EXIT_EMULATOR, ConfigurationError, EnvironmentSetupError
+from pkmncli.errors import EXIT_EMULATOR, ConfigurationError, EnvironmentSetupError, did_you_mean
 
 _NONE = "none"
 
@@ -227,8 +226,8 @@ def _events(profile: GameProfile, words: str | None) -> frozenset[int] | None:
             continue
         number = int(word) if word.isdigit() else by_name.get(word, most)
         if number >= most:
-            near = difflib.get_close_matches(word, by_name, 1)
-            hint = f"did you mean {near[0].upper()}?" if near else f"use a name of the profile, or 0 to {most - 1}"
+            known = [name.upper() for name in by_name]
+            hint = did_you_mean(word.upper(), known, f"use a name of the profile, or 0 to {most - 1}", shown="{}")
             raise ConfigurationError(f"--events {words!r}: there is no flag {word!r}; {hint}")
         found.add(number)
     return frozenset(found)
