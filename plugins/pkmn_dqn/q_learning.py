@@ -191,7 +191,7 @@ class QLearning:
         metrics = numbers_of(found)
         require_finite_loss(metrics["loss"], self.updates + 1)
         self._optimizer.step()
-        self.count_update()
+        self.update_target()
         return Update(metrics, td_errors)
 
     def descend(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
@@ -203,7 +203,7 @@ class QLearning:
         self._optimizer.step()
         return found
 
-    def count_update(self) -> None:
+    def update_target(self) -> None:
         """Count an update; every ``target_update_interval`` updates the target network follows."""
         self.updates += 1
         if self.updates % self._settings.target_update_interval == 0:

@@ -23,16 +23,15 @@ from pkmn_decisions.store.files import (
     named_file,
     names_one_of,
     owner,
-    path_literal,
     relation,
     retry_if_moved,
     schema_version,
 )
 from pkmn_decisions.store.index import INDEX_FILE, FileEntry, TableIndex
+from pkmn_decisions.store.parquet_writing import copy_file, force_to_disk, rows_query, write_failed, write_parquet
 from pkmn_decisions.store.recorded_files import TableCheck, check_table, check_tables, recorded_files
 from pkmn_decisions.store.row_buffer import RowBuffer
 from pkmn_decisions.store.schema import SCHEMA_VERSION, TABLES, Table
-from pkmn_decisions.store.writing import copy_file, force_to_disk, rows_query, write_failed
 from pkmncli.errors import DecisionValidationError, RunError
 
 
@@ -220,7 +219,7 @@ class DuckDBStore:
             for name, content in registered.items():
                 self._connection.register(name, content)
             try:
-                self._write_file(index, rows_query(table, values), target)
+                write_parquet(self._connection, rows_query(table, values), target, index.mark())
             finally:
                 for name in registered:
                     self._connection.unregister(name)
@@ -231,24 +230,6 @@ class DuckDBStore:
         # The rows are on disk: a file that the index lacks still counts, and is listed at the next write.
         with suppress(OSError):
             index.add(index.entry(target, rows, SCHEMA_VERSION))
-
-    def _write_file(self, index: TableIndex, query: str, target: Path) -> None:
-        """Write the rows of a query under a temporary name and rename the file to ``target``."""
-        temporary = target.with_name(target.name + ".tmp")
-        about = f"pkmn_schema: '{SCHEMA_VERSION}', pkmn_tables: '{index.mark()}'"
-        try:
-            self._connection.execute(
-                f"COPY ({query}) TO {path_literal(temporary)} (FORMAT parquet, COMPRESSION zstd, "
-                # Faster than the default, and for these columns no larger.
-                f"COMPRESSION_LEVEL 1, USE_TMP_FILE false, KV_METADATA {{{about}}})"
-            )
-            force_to_disk(temporary)
-            temporary.replace(target)
-            force_to_disk(target.parent)
-        except duckdb.Error as error:
-            raise OSError(first_line(error)) from error
-        finally:
-            temporary.unlink(missing_ok=True)
 
     def _forget(self, index: TableIndex, table: Table, found: TableCheck, after_step: int) -> None:
         """Remove the files that are about to move from the index. A file that cannot be read any more leaves a gap."""
@@ -280,7 +261,7 @@ class DuckDBStore:
                 # The original is in both places until the rows to keep replace it, under its own name, atomically.
                 if not any(original.path.samefile(file.path) for original in list_files(kept_originals)):
                     copy_file(file.path, free_path(kept_originals, file.first, file.last))
-                self._write_file(index, f"{source} WHERE NOT ({past})", file.path)
+                write_parquet(self._connection, f"{source} WHERE NOT ({past})", file.path, index.mark())
             # Its name still promises rows that it no longer has; also if an earlier call was interrupted here.
             shorter = free_path(file.path.parent, file.first, int(last_kept))
             file.path.replace(shorter)

@@ -1,4 +1,4 @@
-"""Writing of a table's file: its query, the flush to disk, and the message if it fails."""
+"""Writing of a table's Parquet file: its query, the flush to disk, and the message if it fails."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pkmn_decisions.store.files import failure, sql_text
-from pkmn_decisions.store.schema import AMOUNTS, Column, Table
+import duckdb
+
+from pkmn_decisions.store.files import failure, first_line, path_literal, sql_text
+from pkmn_decisions.store.schema import AMOUNTS, SCHEMA_VERSION, Column, Table
 
 
 def rows_query(table: Table, values: Mapping[str, Sequence[str]]) -> str:
@@ -31,6 +33,35 @@ def rows_query(table: Table, values: Mapping[str, Sequence[str]]) -> str:
         else:
             names.append(f"rows_to_write.{name}::{column.sql} AS {name}")
     return f"SELECT {', '.join(names)} FROM rows_to_write {' '.join(joins)}"
+
+
+def write_parquet(connection: duckdb.DuckDBPyConnection, query: str, target: Path, mark: str) -> None:
+    """Write the rows of a query under a temporary name and rename the file to ``target``.
+
+    Args:
+        connection: executes the query.
+        query: SQL that selects the rows.
+        target: path of the file.
+        mark: mark of the tables' index, which the file holds beside the schema's version.
+
+    Raises:
+        OSError: DuckDB or the system could not write the file.
+    """
+    temporary = target.with_name(target.name + ".tmp")
+    about = f"pkmn_schema: '{SCHEMA_VERSION}', pkmn_tables: '{mark}'"
+    try:
+        connection.execute(
+            f"COPY ({query}) TO {path_literal(temporary)} (FORMAT parquet, COMPRESSION zstd, "
+            # Faster than the default, and for these columns no larger.
+            f"COMPRESSION_LEVEL 1, USE_TMP_FILE false, KV_METADATA {{{about}}})"
+        )
+        force_to_disk(temporary)
+        temporary.replace(target)
+        force_to_disk(target.parent)
+    except duckdb.Error as error:
+        raise OSError(first_line(error)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _decoded(column: Column, text: str) -> str:
