@@ -245,6 +245,8 @@ def test_small_limits_of_the_system_are_told(
         given["args"] = ["prlimit", f"--{limit}={chance.randint(*range_)}", *user, *given["args"]]
         process = subprocess.run(**given, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
         said = process.stdout + process.stderr
+        if said.startswith("setpriv: failed to execute"):
+            continue  # too few processes for that, so the program never began
         fine = process.returncode in DOCUMENTED and "Traceback" not in said and "unexpected error" not in said
         row.add(fine)
         assert fine, f"{given['args'][1]}: {said}"
