@@ -145,7 +145,7 @@ def compare_options(
         ), clusters AS (
             SELECT {situation}, cluster, sum(judged) AS judged, sum(total) AS total FROM cells GROUP BY ALL
         ), means AS (
-            SELECT {situation}, sum(total) / nullif(sum(judged), 0) AS mean, sum(judged) AS judged,
+            SELECT {situation}, coalesce(sum(total) / nullif(sum(judged), 0), 0) AS mean, sum(judged) AS judged,
                 sum(judged * judged) AS judged_squares
             FROM clusters GROUP BY ALL
         ), residuals AS (
@@ -187,7 +187,8 @@ def compare_options(
         """,
         [min_frequency, *shown[1]],
     )
-    tests = [_test(*(float(row[parts + index]) for index in _TESTED)) for row in rows]
+    # A sum is NULL if no decision of the situation is judged yet, as at the end of a run.
+    tests = [_test(*(float(row[parts + index] or 0) for index in _TESTED)) for row in rows]
     levels = adjusted([p for p, _ in tests])
     return [
         _option(row[:parts], row[parts:], clusters, level)

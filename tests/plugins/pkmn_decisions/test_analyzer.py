@@ -101,6 +101,16 @@ def test_the_last_decisions_of_a_running_episode_are_not_judged_yet(tmp_path: Pa
     assert [record["outcome"] for record in analyzer.get_recent_decisions()] == [None] * 7 + ["success"] * 3
 
 
+def test_a_situation_of_which_no_decision_is_judged_yet_is_counted(tmp_path: Path) -> None:
+    with DuckDBStore(tmp_path) as store:
+        # The running episode has reached another map for its last five decisions.
+        store.append("decisions", decisions(1, 20, map_id=np.where(np.arange(20) < 15, 1, 2)))
+    analyzer = DecisionHistoryAnalyzer(tmp_path)
+    found = [(one["frequency"], one["judged"]) for one in analyzer.analyze_patterns(3)]
+    assert sorted(found) == [(5, 0), (15, 13)]
+    analyzer.close()
+
+
 def test_episodes_of_different_environments_are_kept_apart(tmp_path: Path) -> None:
     # Two environments in lockstep; only the second one is ever rewarded.
     count = 40
