@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import struct
@@ -139,6 +140,7 @@ class Failing:
     """A tracker that breaks in the middle."""
 
     closed: ClassVar[list[object]] = []
+    error: ClassVar[BaseException] = OSError("the server went away")
 
     def __init__(self, run: Any, step: int, settings: object) -> None:
         self.calls = 0
@@ -146,7 +148,7 @@ class Failing:
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
         self.calls += 1
         if self.calls > 3:
-            raise OSError("the server went away")
+            raise self.error
 
     def flush(self) -> None: ...
 
@@ -155,9 +157,17 @@ class Failing:
         raise OSError("and stays away")
 
 
+@pytest.mark.parametrize("error", [OSError("the server went away"), asyncio.CancelledError("a task was cancelled")])
 def test_a_tracker_that_fails_is_told_once_and_takes_nothing_with_it(
-    pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
+    error: BaseException,
+    pkmn: Callable[..., Any],
+    small_training: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(Failing, "error", error)
+    monkeypatch.setattr(Failing, "closed", [])
+
     class Inline:
         @hookimpl
         def pkmn_register_trackers(self, register: Callable[..., None]) -> None:
@@ -170,8 +180,8 @@ def test_a_tracker_that_fails_is_told_once_and_takes_nothing_with_it(
     finally:
         registry.unregister_plugin("inline")
     assert result.code == 0
-    told = "the tracker 'failing' failed and is left out for the rest of the run: OSError: the server went away\n"
-    assert result.err == told
+    told = "the tracker 'failing' failed and is left out for the rest of the run: "
+    assert result.err == f"{told}{type(error).__name__}: {error}\n"
     assert Failing.closed == [None], "it may hold a file or a process"
     run = tmp_path / "runs" / "it"
     assert tracked(run) == stored(run)

@@ -65,25 +65,28 @@ class FieldMoves:
 
     def _can_use(self, member: PartyMember, move: FieldMove) -> bool:
         """Return True if a member knows a field move, or can be taught it."""
+        return self._knows(member, move) or self._can_learn(member, move)
+
+    @staticmethod
+    def _knows(member: PartyMember, move: FieldMove) -> bool:
+        """Return True if a member knows a field move. An egg uses none, even one that it has inherited."""
+        return move.move in member.moves and not member.egg
+
+    def _can_learn(self, member: PartyMember, move: FieldMove) -> bool:
+        """Return True if a member can be taught a field move, and has another move than field moves to forget."""
         kept = {one.move for one in self._game.profile.field_moves.values()}
-        able = not kept.issuperset(member.moves) and self.learns(member.species, move)
-        return not member.egg and (move.move in member.moves or able)
+        return not member.egg and self.learns(member.species, move) and not kept.issuperset(member.moves)
 
     def needed(self, move: FieldMove, goal: Milestone, bag: Bag) -> Milestone | PlannedGoal | None:
         """Return the first thing that is missing to use a field move for a goal: a goal that gives it, or a task."""
         game = self._game
         names = game.profile.names
         members = game.state.party.members
-        if not any(move.move in member.moves and not member.egg for member in members):
+        if not any(self._knows(member, move) for member in members):
             if not bag.machines.get(move.machine):
                 source = self._sources.get(move.item)
                 return source if source is not None and source.key != goal.key else None
-            kept = {one.move for one in game.profile.field_moves.values()}
-            able = [
-                place
-                for place, one in enumerate(members)
-                if not one.egg and self.learns(one.species, move) and not kept.issuperset(one.moves)
-            ]
+            able = [place for place, one in enumerate(members) if self._can_learn(one, move)]
             called = names.moves.get(move.move, move.name)
             if able:
                 place = min(able, key=lambda place: (0 not in members[place].moves, members[place].level))

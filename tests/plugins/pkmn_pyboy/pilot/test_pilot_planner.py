@@ -88,6 +88,17 @@ def test_without_a_learner_one_is_caught(environment: PokemonEnvironment) -> Non
     assert plan_for(environment, wanted)[-1][0] == CATCH
 
 
+@pytest.mark.parametrize("egg", [False, True])
+def test_an_egg_that_has_inherited_a_field_move_does_not_use_it(egg: bool, environment: PokemonEnvironment) -> None:
+    place, cut = environment.profile.memory["wTMsHMs"], environment.profile.field_moves["cut"]
+    environment.emulator.memory[place.bank, place.address + cut.machine] = 1
+    game = environment.game
+    member = dataclasses.replace(game.state.party.members[0], moves=(cut.move, 0, 0, 0), egg=egg)
+    game.state = game.state._replace(party=dataclasses.replace(game.state.party, members=(member,)))
+    wanted = goal(environment, "wanted", requires=Requirements(field_moves=("cut",)))
+    assert (CATCH in {kind for kind, _ in plan_for(environment, wanted)}) is egg
+
+
 def test_levels_and_foes_ask_for_training(environment: PokemonEnvironment) -> None:
     low = goal(environment, "low", requires=Requirements(min_level=9))
     assert plan_for(environment, low) == [(MILESTONE, "low"), (TRAIN, f"{TRAIN}/9")]
