@@ -14,6 +14,7 @@ from pkmncli.plugins.registration import (
     SINGULAR,
     Plugin,
     Registration,
+    import_name,
 )
 from pkmncli.plugins.registry import DISABLE_VARIABLE, STRICT_VARIABLE, Registry
 
@@ -28,6 +29,7 @@ __all__ = [
     "Registration",
     "Registry",
     "get_registry",
+    "import_name",
     "report_problems",
     "set_registry",
     "strict_plugins",

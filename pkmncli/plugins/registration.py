@@ -269,3 +269,14 @@ def make_registration(
     if presets and not isinstance(presets, Path) and not _FOLDER_TARGET.fullmatch(str(presets)):
         raise PluginError(f"{one} {name!r}: its presets {presets!r} are no folder as 'package:folder' or Path")
     return Registration(kind, name, target, config, " ".join(help.split()), api, extra, plugin, presets)
+
+
+def import_name(target: Any) -> str | None:
+    """Return the ``"module:Name"`` by which another process imports a target; None if it cannot.
+
+    A target inside a function or in the main script is not importable.
+    """
+    if isinstance(target, str):
+        return target
+    outside = target.__module__ != "__main__" and "<locals>" not in target.__qualname__
+    return f"{target.__module__}:{target.__qualname__}" if outside else None

@@ -13,6 +13,7 @@ from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid import build
 from pkmncli.hybrid.curriculum import Curriculum
+from pkmncli.plugins import import_name
 from pkmncli.seeds import Purpose, derive_seed
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.workers.spec import PartSpec, WorkerSpec
@@ -253,10 +254,8 @@ def _config_target(registration: Registration) -> str | None:
 
 def _importable(target: Any, registration: Registration) -> str:
     """Return the import target of a registered object: a worker is another process and imports it again."""
-    if isinstance(target, str):
-        return target
-    name = f"{target.__module__}:{target.__qualname__}"
-    if "<locals>" in name or target.__module__ == "__main__":
+    name = import_name(target)
+    if name is None:
         raise ConfigurationError(
             f"{registration.kind} '{registration.name}' is defined inside a function or the main script; workers are "
             "other processes and can only import it from a module"

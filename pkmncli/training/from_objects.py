@@ -14,7 +14,7 @@ from pkmncli.config import NONE, TrainSettings
 from pkmncli.config.run_file import plain, toml_item
 from pkmncli.errors import ConfigurationError
 from pkmncli.llm.manager import LLMManager
-from pkmncli.plugins import Registry
+from pkmncli.plugins import Registry, import_name
 
 _CORE_NAMES = {"start_state": "init_state"}
 """Names of an environment's settings among those of a training, if they differ."""
@@ -139,8 +139,8 @@ def _text(value: Any) -> str:
 
 def _importable(kind: type) -> str:
     """Return the import target of a class, for workers."""
-    name = f"{kind.__module__}:{kind.__qualname__}"
-    if kind.__module__ == "__main__" or "<locals>" in name:
+    name = import_name(kind)
+    if name is None:
         raise ConfigurationError(
             f"{kind.__name__} is defined in the main script or inside a function; environments are built in worker "
             "processes, which can only import it from a module: put the class into a file beside the script"
