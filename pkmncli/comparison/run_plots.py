@@ -19,7 +19,7 @@ from pkmncli.training.recording.journey import Journey
 TITLES = {
     "alone/goal_share": "Learner alone: share of starts to the goal",
     "alone/reward": "Learner alone: reward",
-    "episode/reward": "Reward in training, whoever decides",
+    "episode/reward": "Reward in training, all sides",
     "evaluation/avg_reward": "Reward in evaluations",
     "episode/milestones": "Milestones of an episode",
     "episode/length": "Length of an episode, in steps",

@@ -14,7 +14,7 @@ const CHARTS = [
   ["Learner alone: share of starts to the goal", { "alone/goal_share": "measured in training", "evaluation/goal_share": "evaluation" }, percent],
   ["Learner alone: reward", { "alone/reward": "measured in training", "evaluation/avg_reward": "evaluation" }],
   ["Steps that the learner decides, by situation", bySituation("share"), percent],
-  ["Reward in training, whoever decides", { "episode/reward": "each episode", "episode/average_reward": "last 10" }],
+  ["Reward in training, all sides", { "episode/reward": "each episode", "episode/average_reward": "last 10" }],
   ["Length of an episode, steps", { "episode/length": "steps" }],
   ["Who decided, share of all steps", { "share/rl": "learner", "share/explore": "exploring", "share/rule": "rules", "share/llm": "language model" }, percent],
   ["Share of the language model", { "episode/llm_share": "of an episode's steps", "strategy/llm_share": "wanted by the strategy" }, percent],

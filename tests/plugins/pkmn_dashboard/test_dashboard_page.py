@@ -67,7 +67,7 @@ def test_how_far_it_has_got_is_told_at_the_top_and_for_each_environment(
 @pytest.mark.long
 def test_charts_grow_while_it_trains(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
-    place = "[data-chart='Reward in training, whoever decides']"
+    place = "[data-chart='Reward in training, all sides']"
     chart = page.locator(place)
     chart.scroll_into_view_if_needed()
     chart.locator("canvas").wait_for()
