@@ -7,16 +7,20 @@
 # make examples   trains on the bundled game with other libraries, some minutes each
 # make lint | format | bench | docs | clean
 #
-# PYTHON=python3.12 picks another interpreter, ARGS="--steps 1000" goes to the command, WORKERS=2 to pytest.
+# PYTHON=python3.12 picks another interpreter, ARGS="--steps 1000" goes to the command, WORKERS=2 to pytest (default:
+# two for each processor, since many tests wait).
 
 PYTHON ?= python3
-WORKERS ?= auto
+WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 TRIES ?= 100
 FUZZ_SECONDS ?= 300
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+
+# Hundreds of processes start in the tests: each would compile the program anew.
+test test-long test-faults fuzz: export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := test
 .PHONY: train test test-long test-faults fuzz audit licences examples lint format bench docs clean check-python
@@ -28,7 +32,7 @@ test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 fuzz: $(VENV)/installed-dev
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) tests/test_fuzz.py $(ARGS)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz $(ARGS)
 
 audit:
 	PYTHON=$(PYTHON) .ci/audit
@@ -45,7 +49,7 @@ test-long: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m long $(ARGS)
 
 test-faults: $(VENV)/installed-dev
-	FAULT_TRIES=$(TRIES) $(BIN)/python -m pytest tests/pkmncli/faults -m "long or not long" --timeout=0 -v $(ARGS)
+	FAULT_TRIES=$(TRIES) $(BIN)/python -m pytest tests/pkmncli/faults tests/plugins/pkmn_multimodel/test_multimodel_nodes.py -m "long or not long" --timeout=0 -v $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -89,10 +89,9 @@ class Counsellor:
         """Take in the guide's judgement of the goal in this state."""
         if self.advice is None:
             return
-        is_goal = self.advice.skill in FORM.skill_names[1:] and (
-            bool(pilot.memory.wish) or steps > self._began or not over
-        )
-        self._failed = self._failed or pilot.memory.wish_failed
+        wish = pilot.memory.advice.wish
+        is_goal = self.advice.skill in FORM.skill_names[1:] and (wish is not None or steps > self._began or not over)
+        self._failed = self._failed or (wish is not None and wish.failed)
         self.covered += is_goal
         late = steps - self._began >= EXPIRES_AFTER
         if over or late:

@@ -3,7 +3,7 @@
     python benchmarks/decisions.py --decisions 10_000_000 --folder /tmp/decisions
 
 The rows are written with the store, from random walks, conversations and fights. The folder is kept, and used again if
-it exists. Each question runs in its own process; its peak of memory is the kernel's figure.
+it exists. Each question runs in its own process; its peak of memory is the kernel's figure (Linux).
 """
 
 from __future__ import annotations
@@ -21,24 +21,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkmncli.api import DECISION_HORIZON, REMEMBERED_ACTIONS
 from pkmncli.runs import create_run
 
 EPISODE_STEPS = 2000
 ENVIRONMENTS = 4
-HORIZON = 8
 REASONS = [f"on the way to place {number}" for number in range(30)]
 WALKING, TALKING, FIGHTING = 0, 2, 6
 PAYS_AT, PAYS_ACTION = 5, 4
 """A map on which one action pays more often than others, for the analysis to find."""
 
-REPORT_CODE = """
+COST = """
+used = resource.getrusage(resource.RUSAGE_SELF)
+with open("/proc/self/status") as status:  # the peak of getrusage is never below the one of the process before exec
+    peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+print(seconds, used.ru_utime + used.ru_stime, peak / 2**20, file=sys.stderr)
+"""
+
+REPORT_CODE = f"""
 import sys, time, resource
 from pkmncli.cli import run
 began = time.perf_counter()
 code = run(["analyze-patterns", *sys.argv[1:]])
 seconds = time.perf_counter() - began
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20, file=sys.stderr)
+{COST}
 sys.exit(code)
 """
 
@@ -56,14 +62,14 @@ def play(episodes: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
     columns: dict[str, NDArray[Any]] = {
         name: np.zeros(shape, kind)
         for name, kind in (
-            ("map_id", "u4"), ("x", "u1"), ("y", "u1"), ("phase", "u1"), ("battle", "u1"), ("action", "i1"),
-            ("source", "u1"), ("reward", "f4"), ("confidence", "f4"), ("previous_actions", "u4"), ("coarse_hash", "u8"),
+            ("map_id", "u4"), ("x", "i4"), ("y", "i4"), ("phase", "u4"), ("battle", "u4"), ("action", "i4"),
+            ("source", "u1"), ("reward", "f4"), ("confidence", "f4"), ("coarse_hash", "u8"),
         )
     }  # fmt: skip
     place = rng.integers(0, 12, episodes)
     x, y = rng.integers(0, 20, episodes), rng.integers(0, 18, episodes)
     phase, action = np.zeros(episodes, int), rng.integers(4, 8, episodes)
-    code, luck = np.zeros(episodes, np.int64), np.zeros(episodes)
+    luck = np.zeros(episodes)
     stuck = np.zeros(episodes, bool)
     source = rng.integers(0, 4, episodes)
     for step in range(EPISODE_STEPS):
@@ -80,7 +86,7 @@ def play(episodes: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         chance = 0.01 * np.exp(luck) + 0.03 * ((place == PAYS_AT) & (action == PAYS_ACTION) & (phase == WALKING))
         values = {
             "map_id": 24 * 256 + place, "x": x, "y": y, "phase": phase, "battle": phase == FIGHTING, "action": action,
-            "source": source, "reward": np.where((drawn[5] < chance) & ~stuck, 1.0, 0.0), "previous_actions": code,
+            "source": source, "reward": np.where((drawn[5] < chance) & ~stuck, 1.0, 0.0),
             "confidence": np.clip(rng.normal(0.5, 0.2, episodes) + 0.1 * (source == 2), 0, 1),
             "coarse_hash": (((24 * 256 + place) * 65536 + x * 256 + y) * 16 + phase).astype(np.uint64)
             * np.uint64(0x9E3779B97F4A7C15),
@@ -90,14 +96,16 @@ def play(episodes: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         y = np.clip(y + walks * ((action == 5).astype(int) - (action == 4)), 0, 17)
         x = np.clip(x + walks * ((action == 7).astype(int) - (action == 6)), 0, 19)
         place = np.where(rng.random(episodes) < 0.01, rng.integers(0, 12, episodes), place)
-        code = (code * 10 + action + 1) % 10**6
+    for back in range(1, REMEMBERED_ACTIONS + 1):
+        columns[f"previous_{back}"] = np.full(shape, -1, np.int32)
+        columns[f"previous_{back}"][back:] = columns["action"][:-back]
     return columns
 
 
 def near_returns(reward: NDArray[Any]) -> NDArray[np.float32]:
     """Return the sum of each reward and the following ones of its episode, shape (steps, episodes)."""
     sums = np.concatenate([np.zeros((1, reward.shape[1])), np.cumsum(reward, axis=0, dtype=float)])
-    ends = np.minimum(np.arange(len(reward)) + HORIZON, len(reward))
+    ends = np.minimum(np.arange(len(reward)) + DECISION_HORIZON, len(reward))
     near: NDArray[np.float32] = (sums[ends] - sums[:-1]).astype(np.float32)
     return near
 
@@ -134,7 +142,7 @@ def write(folder: Path, decisions: int, seed: int) -> None:
                     "time": 1.8e9 + steps / 500,
                     "terminated": np.zeros(rows, bool),
                     "truncated": ends,
-                    "opponent": np.zeros(rows, np.uint8),
+                    "opponent": np.zeros(rows, np.uint32),
                     "health": np.ones(rows, np.float32),
                     "milestones": np.zeros(rows, np.uint16),
                     "frames": np.repeat(row * 24, ENVIRONMENTS),
@@ -144,14 +152,13 @@ def write(folder: Path, decisions: int, seed: int) -> None:
             )
 
 
-SQLITE_CODE = """
+SQLITE_CODE = f"""
 import resource, sqlite3, sys, time
 with sqlite3.connect(sys.argv[1]) as database:
     began = time.perf_counter()
     database.execute(sys.argv[2]).fetchall()
     seconds = time.perf_counter() - began
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20, file=sys.stderr)
+{COST}
 """
 
 

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.navigation.grid import STEPS
-from pkmn_pyboy.navigation.people import PeopleReader
 from pkmn_pyboy.pilot.screens.menu_tasks import LEAD, TEACH, USE
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
+from pkmn_pyboy.world.loaded_map import LoadedMap
+from pkmn_pyboy.world.tile_rules import STEPS
 from pkmncli.api import Advice
 
 TILE, EXIT, TALK, THING, FIGHT, CATCH, HEAL, MENU, PUSH = (
@@ -74,7 +74,7 @@ class Judge:
 
     def __init__(self, environment: PokemonEnvironment) -> None:
         self._environment = environment
-        self._people = PeopleReader(environment.emulator, environment.profile)
+        self._map = LoadedMap(environment.emulator, environment.profile)
         self._moves = {move.machine: move.move for move in environment.profile.field_moves.values()}
         self._task: Task | None = None
         self.seen: dict[str, Any] = {}
@@ -118,7 +118,7 @@ class Judge:
         if task is None or task.kind not in (TALK, THING) or state.map_id != task.goal_map:
             return
         if state.phase is Phase.FREE:
-            places = {one.number: [one.x, one.y] for one in self._people.all()}
+            places = {one.number: [one.x, one.y] for one in self._map.people()}
             self.seen["at"] = places.get(task.target[0], [-1, -1])
 
     def _faces_person(self) -> bool:

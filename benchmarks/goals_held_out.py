@@ -55,11 +55,12 @@ from pinned_jobs import Cores, default_jobs, keep, kept, pkmn, run_and_show
 from take_over import table
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.navigation.people import ITEM, TRAINER, PeopleReader
 from pkmn_pyboy.pilot import memory as pilot_memory
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import Phase
+from pkmn_pyboy.world.loaded_map import LoadedMap
+from pkmn_pyboy.world.records import Role
 from pkmncli.errors import PkmnError
 from pkmncli.training.evaluation.evaluation import wilson_interval
 
@@ -87,7 +88,7 @@ def collect(seed: int, steps: int, budget: int, folder: Path) -> list[Task]:
     if file.exists():
         return read_tasks(file)
     environment = PokemonEnvironment(EnvironmentSettings(observation_type="state", max_steps_per_episode=steps))
-    pilot, people = RulesPilot(environment), PeopleReader(environment.emulator, environment.profile)
+    pilot, loaded = RulesPilot(environment), LoadedMap(environment.emulator, environment.profile)
     environment.reset(seed=seed)
     pilot.reset(seed)
     draw, kept_states, last_kept = random.Random(seed), [], -BETWEEN_STATES
@@ -106,7 +107,7 @@ def collect(seed: int, steps: int, budget: int, folder: Path) -> list[Task]:
                 last_kept = environment.steps
                 name = f"{seed}-{environment.steps}.state"
                 (folder / name).write_bytes(environment.save_state())
-                kept_states.append((name, state, people.all(), job if job != jobs else ("", ())))
+                kept_states.append((name, state, loaded.people(), job if job != jobs else ("", ())))
             jobs = job
         _, terminated, truncated = environment.advance(decision.action)
         over = terminated or truncated
@@ -133,12 +134,11 @@ def collect(seed: int, steps: int, budget: int, folder: Path) -> list[Task]:
 
 def _job_of(pilot: RulesPilot) -> tuple[str, tuple[int, ...]]:
     """Return the kind of a goal that no advice asks for, and the data needed to decide if it was reached."""
-    memory = pilot.memory
-    if memory.task and memory.goal is not None and memory.goal.kind == pilot_memory.MENU:
-        kind, *rest = memory.task
-        return MENU, (JOBS.index(kind), *map(int, rest))
-    if memory.pushes:
-        return PUSH, tuple(map(int, memory.pushes_for))
+    memory, task = pilot.memory, pilot.memory.task
+    if task is not None and memory.goal is not None and memory.goal.kind == pilot_memory.MENU:
+        return MENU, (JOBS.index(task.kind), task.number, task.slot, task.mark)
+    if memory.pushing.due:
+        return PUSH, tuple(map(int, memory.pushing.purpose))
     return "", ()
 
 
@@ -165,8 +165,8 @@ def _tasks_in(
         other = draw.choice(beyond)
         kind = PUSH if job[0] == PUSH else EXIT
         found.append(make(kind, goal_map=other, skill="go_to", arguments=_place(other)))
-    for kind, wanted in ((TALK, (0,)), (THING, (ITEM,))):
-        around = [one for one in people if one.kind in wanted and one.kind != TRAINER]
+    for kind, is_thing in ((TALK, False), (THING, True)):
+        around = [one for one in people if one.role is not Role.TRAINER and (one.role is Role.ITEM) is is_thing]
         if around:
             one = draw.choice(around)
             place = _place(here, one.x, one.y)

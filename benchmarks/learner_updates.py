@@ -79,7 +79,7 @@ def play(steps: int, observes: Observes) -> Played:
     return Played(columns, final, np.array(actions), np.array(rewards, np.float32), np.array(ended))
 
 
-def ours_observes(learner: DQN | PPO, played: Played, drawn_from_policy: bool) -> None:
+def ours_observes(learner: DQN | PPO, played: Played, sampled_from_policy: bool) -> None:
     """Give all steps to a learner of ours; each as its own action if its policy is asked first."""
     for step in range(len(played.actions)):
         seen = {name: array[step : step + 1] for name, array in played.observations.items()}
@@ -87,7 +87,7 @@ def ours_observes(learner: DQN | PPO, played: Played, drawn_from_policy: bool) -
         if step in played.final:
             following = {name: array[None] for name, array in played.final[step].items()}
         actions = played.actions[step : step + 1]
-        if drawn_from_policy:
+        if sampled_from_policy:
             actions = learner.act(seen, explore=True)[0]
         ended = played.ended[step : step + 1]
         learner.observe(
@@ -108,11 +108,11 @@ def our_dqn(played: Played, batch: int, device: str, observes: Observes) -> Call
     settings = DQNSettings(batch_size=batch, double=False, dueling=False, n_step=1, demonstration_margin=0)
     space, action_space = spaces_of(observes)
     learner = DQN(space, action_space, 1, 0, settings, device)
-    ours_observes(learner, played, drawn_from_policy=False)
+    ours_observes(learner, played, sampled_from_policy=False)
 
     def learn(updates: int) -> None:
         for _ in range(updates):
-            learner.learn(learner.draw())
+            learner.learn(learner.sample())
 
     return learn
 
@@ -141,13 +141,13 @@ def our_ppo(played: Played, batch: int, device: str, observes: Observes) -> Call
     """Learn repeatedly from one rollout."""
     settings = PPOSettings(batch_size=batch, n_steps=ROLLOUT, n_epochs=EPOCHS)
     learner = PPO(*spaces_of(observes), 1, 0, settings, device)
-    ours_observes(learner, played, drawn_from_policy=True)
-    drawn = learner.draw()
-    assert drawn is not None
+    ours_observes(learner, played, sampled_from_policy=True)
+    sampled = learner.sample()
+    assert sampled is not None
 
     def learn(rounds: int) -> None:
         for _ in range(rounds):
-            learner.learn(drawn)
+            learner.learn(sampled)
 
     return learn
 

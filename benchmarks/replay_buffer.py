@@ -79,7 +79,7 @@ class Draws:
     def by_priority(self, batch_size: int) -> None:
         """Sample a batch by priorities, and give its steps new ones."""
         self.priorities.follow(self.replay.sampleable(N_STEP))
-        rows, _ = self.priorities.draw(batch_size, 0.4, self._rng)
+        rows, _ = self.priorities.sample(batch_size, 0.4, self._rng)
         self.replay.at(rows, N_STEP, GAMMA)
         self.priorities.note(rows, self._rng.random(batch_size) ** 2 + 0.001)
         self.priorities.apply()

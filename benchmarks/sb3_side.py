@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
+from sb3_options import dqn_options, ppo_options
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
@@ -142,20 +143,8 @@ def dqn_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> DQN:
         "net_arch": [ours.head_features],
         "activation_fn": nn.ReLU,
     }
-    options: dict[str, Any] = {
-        "learning_rate": ours.learning_rate,
-        "buffer_size": ours.buffer_size,
-        "learning_starts": ours.learning_starts,
-        "batch_size": ours.batch_size,
-        "tau": ours.tau,
-        "gamma": ours.gamma,
+    options = dqn_options(ours) | {
         "train_freq": max(1, ours.train_freq // spec.envs),  # counted in steps of all environments together
-        "gradient_steps": ours.gradient_steps,
-        "target_update_interval": ours.target_update_interval * ours.train_freq,  # counted in steps of the game
-        "exploration_fraction": ours.exploration_fraction,
-        "exploration_initial_eps": ours.exploration_initial,
-        "exploration_final_eps": ours.exploration_final,
-        "max_grad_norm": ours.max_grad_norm,
         "policy_kwargs": ({} if spec.own_network else network)
         | {"optimizer_kwargs": {"eps": ours.adam_epsilon, "fused": True}},
     }
@@ -165,19 +154,8 @@ def dqn_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> DQN:
 def ppo_of(spec: TrainingSpec, envs: VecEnv, **changes: Any) -> PPO | MaskablePPO:
     """Return their PPO, with masks or without, with our defaults."""
     ours = PPOSettings()
-    options: dict[str, Any] = {
-        "learning_rate": ours.learning_rate,
+    options = ppo_options(ours) | {
         "n_steps": spec.rollout_rows,
-        "batch_size": ours.batch_size,
-        "n_epochs": ours.n_epochs,
-        "gamma": ours.gamma,
-        "gae_lambda": ours.gae_lambda,
-        "clip_range": ours.clip_range,
-        "clip_range_vf": None,
-        "normalize_advantage": ours.normalize_advantage,
-        "ent_coef": ours.ent_coef,
-        "vf_coef": ours.vf_coef,
-        "max_grad_norm": ours.max_grad_norm,
         "policy_kwargs": {
             "features_extractor_class": OurFeatures,
             "features_extractor_kwargs": {"sizes": ours},

@@ -7,6 +7,7 @@ A page marks such a part with two comments, and the text between them is replace
     <!-- begin: sections -->             the sections of all built-in plugins
     <!-- begin: hooks -->                the hooks, with arguments
     <!-- begin: commands -->             the help of every command
+    <!-- begin: fields module:Class -->  the fields and properties of a class
     <!-- begin: file examples/... -->    a file of the project
     <!-- begin: output pkmn world -->    output of a command
     <!-- end -->
@@ -14,18 +15,22 @@ A page marks such a part with two comments, and the text between them is replace
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
 import io
 import os
+import pkgutil
 import re
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from pkmncli import cli, hookspecs
+from pkmncli.command_table import load_command
 from pkmncli.config import TrainSettings
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.description import describe_settings
@@ -52,6 +57,8 @@ def part(what: str) -> str:
         return makers[kind]()
     if kind == "output":
         return f"```\n{name}\n\n{help_text(shlex.split(name)[1:]).rstrip()}\n```"
+    if kind == "fields":
+        return fields_table(name)
     if kind == "file":
         path = DOCS.parent / name
         return f"```{LANGUAGES.get(path.suffix, '')}\n{path.read_text(encoding='utf-8').rstrip()}\n```"
@@ -68,6 +75,27 @@ def settings_table(model: type[BaseModel]) -> str:
     return "\n".join(rows)
 
 
+def fields_table(target: str) -> str:
+    """Return a table of a class's fields and properties, each with its type and its docstring."""
+    kind = pkgutil.resolve_name(target)
+    body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body
+    rows = ["| field | type | what it is |", "| --- | --- | --- |"]
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign):
+            name, annotation, doc = ast.unparse(node.target), node.annotation, ""
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                doc = str(after.value.value)
+        elif isinstance(node, ast.FunctionDef) and any(ast.unparse(one) == "property" for one in node.decorator_list):
+            name, annotation, doc = node.name, node.returns, ast.get_docstring(node) or ""
+        else:
+            continue
+        if not doc:
+            raise SystemExit(f"docs: {target}.{name} has no docstring")
+        cells = (f"`{name}`", f"`{ast.unparse(annotation)}`", " ".join(doc.split()).replace("``", "`"))
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows)
+
+
 def settings_model(name: str) -> type[BaseModel]:
     """Return the settings of a section: one of the core's, or of the plugin that registered the name."""
     if name in CORE_SECTIONS:
@@ -79,9 +107,10 @@ def settings_model(name: str) -> type[BaseModel]:
 
 def sections() -> str:
     """Return the settings of every built-in plugin, each under a heading."""
-    blocks = []
+    blocks, shown = [], set()
     for entry in built_in():
-        if entry.config is not None:
+        if entry.config is not None and entry.name not in shown:  # an environment and its encoder may share one
+            shown.add(entry.name)
             model = settings_model(entry.name)
             blocks.append(
                 f"### [{entry.name}]\n\nThe {SINGULAR[entry.kind]}: {entry.help}\n\n{settings_table(model)}\n"
@@ -105,8 +134,8 @@ def commands() -> str:
     lines = [
         ["--help"],
         *([name, "--help"] for name in names),
-        ["plugins", "show", "--help"],
-        ["plugins", "check", "--help"],
+        *(["play", "--env", entry.name, "--help"] for entry in built_in() if entry.play and entry.name != "pyboy"),
+        *([name, inner, "--help"] for name in names for inner in getattr(load_command(name), "commands", ())),
     ]
     return "\n\n".join(
         f"## pkmn {' '.join(line[:-1])}".rstrip() + f"\n\n```\n{help_text(line).rstrip()}\n```" for line in lines

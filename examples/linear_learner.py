@@ -36,10 +36,10 @@ class LinearLearner(BaseLearner):
             actions = np.where(exploring, by_chance, actions)
         return actions, np.full(len(values), 0.5, np.float32), exploring
 
-    def learn(self, drawn: Sequence[Transitions]) -> dict[str, float]:
+    def learn(self, sampled: Sequence[Transitions]) -> dict[str, float]:
         """Move the values of the actions taken towards reward and next value."""
         errors = np.zeros(0, np.float32)
-        for step in drawn:
+        for step in sampled:
             rows = np.arange(len(step.actions))
             best_next = np.where(step.terminated, 0, self.values(step.next_observations).max(axis=1))
             errors = step.rewards + DISCOUNT * best_next - self.values(step.observations)[rows, step.actions]

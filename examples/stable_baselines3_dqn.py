@@ -40,7 +40,7 @@ def train(steps: int, seed: int, envs: int) -> DQN:
         target_update_interval=1_000,
         exploration_fraction=0.2,
         seed=seed,
-        device="cpu",  # for a network this small a graphics card is slower
+        device="cpu",  # for a network this small a GPU is slower
     )
     try:
         model.learn(steps)

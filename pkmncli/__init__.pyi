@@ -1,8 +1,8 @@
-"""Names of ``pkmncli``, for type checkers. At run time each is imported on first use."""
+"""Names of ``pkmncli``, for type checkers and for its ``__init__.py``: each is imported on first use."""
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer as DecisionHistoryAnalyzer
 from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv as EnhancedPyBoyPokemonCrystalEnv
-from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner as GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner as GoalOrientedPlanner
 from pkmn_pyboy.words.analysis import GameStateAnalysis as GameStateAnalysis
 from pkmn_strategies.adaptive import AdaptiveStrategySystem as AdaptiveStrategySystem
 from pkmncli.api import StrategyType as StrategyType
@@ -13,19 +13,3 @@ from pkmncli.llm.manager import BaseLLMManager as BaseLLMManager
 from pkmncli.llm.manager import LLMManager as LLMManager
 from pkmncli.training.hybrid_trainer import HybridLLMRLTrainer as HybridLLMRLTrainer
 from pkmncli.training.hybrid_trainer import create_trainer_from_config as create_trainer_from_config
-
-__all__ = [
-    "AdaptiveStrategySystem",
-    "AgentMode",
-    "BaseLLMManager",
-    "DecisionHistoryAnalyzer",
-    "EnhancedPyBoyPokemonCrystalEnv",
-    "GameStateAnalysis",
-    "GoalOrientedPlanner",
-    "HybridAgent",
-    "HybridLLMRLTrainer",
-    "LLMManager",
-    "StrategyType",
-    "create_trainer_from_config",
-    "hookimpl",
-]

@@ -13,10 +13,13 @@ from pkmncli.errors import CheckpointError, did_you_mean
 
 INDEX_FILE = "index.json"
 VERSIONS_FILE = "versions.json"
+META_FILE = "meta.json"
+"""File of each checkpoint with its plain values."""
 LATEST = "latest"
 BEST = "best"
 
 _NAME = re.compile(r"step-(\d{9,})")
+_EPISODE = re.compile(r"(?:checkpoint_)?episode[-_](\d{1,12})(?:\.pt)?")
 _MADE_ANEW = "'pkmn train --resume' makes it again; until then name a checkpoint by its steps"
 
 
@@ -35,6 +38,11 @@ def checkpoint_step(name: str) -> int:
     if not found:
         raise CheckpointError(f"'{name}' is no checkpoint's name; they are called like {checkpoint_name(120_000)}")
     return int(found[1])
+
+
+def names_episode(which: str) -> bool:
+    """Return True for a name such as ``episode-500`` or ``checkpoint_episode_500.pt``."""
+    return _EPISODE.fullmatch(which) is not None
 
 
 def run_id(folder: Path) -> str:
@@ -167,6 +175,8 @@ class Checkpoints:
     def resolve(self, which: str = LATEST) -> Path:
         """Return the folder of a checkpoint: ``latest``, ``best``, a milestone, a name, or a number of steps.
 
+        ``episode-500``, also as ``checkpoint_episode_500.pt``, is the first one after so many ended episodes.
+
         Raises:
             CheckpointError: there is no such checkpoint (names the existing ones), or the needed index is damaged.
         """
@@ -176,6 +186,8 @@ class Checkpoints:
         number = f"step-{which.lstrip('0').zfill(9)}" if which.isascii() and which.isdecimal() else which
         if which == LATEST or number in names:  # needs no index
             return self.folder / (names[-1] if which == LATEST else number)
+        if (episode := _EPISODE.fullmatch(which)) is not None:
+            return self.folder / self._after_episodes(int(episode[1]), names)
         index = self.index()
         name = index.best if which == BEST else index.milestones.get(which, which)
         if name is None:
@@ -188,10 +200,29 @@ class Checkpoints:
             raise CheckpointError(f"no checkpoint '{which}' in {self.folder}{hint} there are {', '.join(names)}")
         return self.folder / name
 
-    def superfluous(self, keep: int) -> list[Path]:
-        """Return the checkpoints that may be deleted: not among the ``keep`` newest, not the best, no milestone's."""
+    def _after_episodes(self, wanted: int, names: list[str]) -> str:
+        """Return the name of the first checkpoint after a number of ended episodes."""
+        found: dict[int, str] = {}
+        for name in names:
+            try:
+                episodes = int(read_json(self.folder / name / META_FILE)["trainer"]["statistics"]["episodes"])
+            except (OSError, ValueError, KeyError, TypeError):  # damaged, or not of a training
+                continue
+            found.setdefault(episodes, name)
+        if wanted not in found:
+            there = ", ".join(f"episode-{episode}" for episode in found) or "none that says its episodes"
+            raise CheckpointError(f"no checkpoint in {self.folder} after {wanted} episodes; there are {there}")
+        return found[wanted]
+
+    def superfluous(self, keep: int, *, milestones: bool = True) -> list[Path]:
+        """Return the checkpoints that may be deleted: not among the ``keep`` newest, and not the best.
+
+        Args:
+            keep: number of newest checkpoints that stay.
+            milestones: true if the first one after each milestone stays too.
+        """
         index, names = self.index(), self.names()
-        kept = {*names[-keep:], index.best, *index.milestones.values()}
+        kept = {*names[-keep:], index.best, *(index.milestones.values() if milestones else ())}
         return [self.folder / name for name in names if name not in kept]
 
     def write(self, index: CheckpointIndex) -> None:

@@ -21,8 +21,12 @@ from pkmncli.errors import PkmnError
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGBREAK")
+SIGNALS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 """Signals that request the end. They often reach the whole process group; only the parent handles them."""
+
+NAME_PREFIX = "pkmn-"
+"""Beginning of the names of processes that :func:`start_forked` starts."""
 
 
 def start_forked(

@@ -3,50 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+import keyword
 from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from pkmncli.command_forms import as_command, write_sections
 from pkmncli.core_commands import CORE_COMMANDS, HEADINGS, OTHER_HEADING
 from pkmncli.diagnostics import one_line
-from pkmncli.errors import PluginError
+from pkmncli.errors import PluginError, without_prefix
 from pkmncli.version import __version__
-
-_WIDEST_NAME = 30
-"""Maximum width of the column of names in a help text; a wider name has its text below it."""
-
-
-class HeadedCommand(TyperCommand):
-    """Command whose help lists options under the headings that their ``rich_help_panel`` names, without rich."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments first, then options by heading, those without one last."""
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
-        without_heading = []
-        for parameter in self.get_params(ctx):
-            row = parameter.get_help_record(ctx)
-            if row is None:
-                continue
-            if parameter.param_type_name == "argument":
-                sections["Arguments"].append(row)
-            elif heading := getattr(parameter, "rich_help_panel", None):
-                sections.setdefault(heading, []).append(row)
-            else:
-                without_heading.append(row)
-        write_sections(formatter, {**sections, "Options": without_heading})
-
-
-def write_sections(formatter: Any, sections: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-    """Write rows of name and text under headings, all in the same columns."""
-    longest = max((len(name) for rows in sections.values() for name, _ in rows), default=0)
-    width = min(longest, _WIDEST_NAME)
-    for heading, rows in sections.items():
-        if rows:
-            with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), text) for name, text in rows])
 
 
 class CommandTable(TyperGroup):
@@ -76,6 +44,14 @@ class CommandTable(TyperGroup):
         """Return the chosen command, loaded now."""
         name, stub, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name is not None and stub is not None else None, rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command. Of a refused option's message pydantic's prefix is left out."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = without_prefix(error.message)
+            raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write every command with its line, under headings."""
@@ -122,21 +98,6 @@ def load_command(name: str) -> Any:
     return as_command(name, get_registry().get("commands", name).load())
 
 
-def as_command(name: str, target: Callable[..., Any] | typer.Typer) -> Any:
-    """Return a function, or a Typer application with subcommands, as a command with this name."""
-    if isinstance(target, typer.Typer):
-        for info in target.registered_commands:
-            if info.cls is TyperCommand:
-                info.cls = HeadedCommand
-        command = typer.main.get_command(target)
-    else:
-        app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        app.command(name, cls=HeadedCommand)(target)
-        command = typer.main.get_command(app)
-    command.name = name
-    return command
-
-
 def pkmn(
     version: Annotated[bool, typer.Option("--version", "-V", help="Show the version and exit.")] = False,
     debug: Annotated[
@@ -154,9 +115,10 @@ def _stub(name: str, help_line: str) -> TyperCommand:
 
 
 def _load_core(name: str) -> Any:
-    module_name = f"pkmncli.commands.{name}"
+    attribute = f"{name}_" if keyword.iskeyword(name) else name
+    module_name = f"pkmncli.commands.{attribute}"
     try:
-        return getattr(importlib.import_module(module_name), name)
+        return getattr(importlib.import_module(module_name), attribute)
     except ModuleNotFoundError as error:
         if error.name == module_name:
             raise PluginError(f"this installation of pkmncli {__version__} has no command '{name}'") from error

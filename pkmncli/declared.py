@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from pkmncli.api import Action, ActionNames, PhaseRole, Skill
+from pkmncli.api import DEFAULT_FRAMES_PER_SECOND, ActionNames, PhaseRole, Skill, default_action_names
 from pkmncli.errors import EnvironmentSetupError
-
-DEFAULT_FRAMES_PER_SECOND = 59.7275
-"""Frames per second of an environment, or a run of an earlier version, that declares none: those of a Game Boy."""
-
-
-def default_action_names(count: int = len(Action)) -> ActionNames:
-    """Return the names of actions for an environment that declares none: those of Action if it has as many."""
-    if count == len(Action):
-        return ActionNames(tuple(action.name.lower() for action in Action), idle=Action.NONE.name.lower())
-    return ActionNames(tuple(f"action_{number}" for number in range(count)))
 
 
 def action_names_of(environment: Any, count: int | None = None) -> ActionNames:
@@ -92,4 +82,4 @@ def _check_one_each(environment: Any, kind: str, found: int, phases: Collection[
 
 
 def _title(part: Any) -> str:
-    return part.__name__ if isinstance(part, type) else type(part).__name__
+    return part.__name__ if isinstance(part, type) else type(getattr(part, "unwrapped", part)).__name__

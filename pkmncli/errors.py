@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 EXIT_OK = 0
 EXIT_UNEXPECTED = 1
@@ -41,12 +42,18 @@ class EnvironmentSetupError(PkmnError):
     exit_code = EXIT_EMULATOR
 
 
+def __getattr__(name: str) -> Any:
+    if name == "EnvironmentError":  # defined as a name, it would hide Python's own in this module
+        return EnvironmentSetupError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 class RomError(EnvironmentSetupError):
     """Cartridge image that is missing, damaged or not of a known game."""
 
 
 class EmulatorError(EnvironmentSetupError):
-    """Failure of the emulator, or save state that does not fit it."""
+    """Failure of the emulator, or saved state that does not fit it."""
 
 
 class LLMConnectionError(PkmnError):
@@ -74,7 +81,7 @@ class DecisionValidationError(PkmnError):
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, lead: str = "", shown: str = "'{}'") -> str:
-    """Return the question ``did you mean 'x'?`` with the most similar known name.
+    """Return the question ``did you mean 'x'?`` with the most similar known name, or the one with these initials.
 
     Args:
         name: the unknown name.
@@ -85,5 +92,30 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, lead: 
     """
     from difflib import get_close_matches  # noqa: PLC0415 - only for an error
 
-    near = get_close_matches(name, list(known), n=1)
+    names = list(known)
+    near = get_close_matches(name, names, n=1) or [one for one in names if len(name) > 1 and _initials(one) == name]
     return f"{lead}did you mean {shown.format(near[0])}?" if near else otherwise
+
+
+def _initials(name: str) -> str:
+    """Return the first letters of a name's words: ``lr`` for ``learning_rate``."""
+    return "".join(word[:1] for word in name.replace("-", "_").split("_"))
+
+
+def first_fault(error: Any, *start: str, everything: str = "") -> str:
+    """Return place and message of the first fault in a pydantic ``ValidationError``: ``maps.table.2: a name is text``.
+
+    Args:
+        error: the error.
+        start: parts of the place before those that pydantic names.
+        everything: place of a fault of the whole.
+    """
+    fault = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in (*start, *fault["loc"])) or everything
+    message = without_prefix(fault["msg"])
+    return f"{place}: {message}" if place else message
+
+
+def without_prefix(message: str) -> str:
+    """Return a message of pydantic without the words that it writes before those of a ``ValueError``."""
+    return message.removeprefix("Value error, ")

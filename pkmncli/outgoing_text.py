@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 _SHORTEST_SECRET = 8  # a shorter value is a placeholder, and removing it would damage ordinary words
@@ -55,7 +55,7 @@ def redact(text: str) -> str:
 
 def redact_values(text: str) -> str:
     """Return the text without the values of secret environment variables, otherwise unchanged."""
-    for variable, value in secrets_of(os.environ):
+    for variable, value in _own_secrets():
         if any(form in text for form in _beginnings(value)):
             for form in _forms(value):
                 text = text.replace(form, f"<{variable}>")
@@ -78,8 +78,23 @@ def secret_in(text: str) -> str | None:
 
     A value shorter than a key is ignored: it may be there by chance.
     """
-    found = secrets_of(os.environ)
+    found = _own_secrets()
     return next((name for name, value in found if len(value) >= _SHORTEST_KEY and value in text), None)
+
+
+class _Known:
+    """Secrets of this process, and the encoded environment in which they were found."""
+
+    environment: Any = None
+    secrets: Sequence[tuple[str, str]] = ()
+
+
+def _own_secrets() -> Sequence[tuple[str, str]]:
+    """Return the secrets of the current environment of this process. Most of the time it is the latest one."""
+    environment = getattr(os.environ, "_data", None)  # to decode all variables takes most of the time of a line
+    if environment is None or environment != _Known.environment:
+        _Known.secrets, _Known.environment = secrets_of(os.environ), dict(environment or ())
+    return _Known.secrets
 
 
 def secrets_of(environ: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -169,9 +184,24 @@ class _OutgoingStream:
         return getattr(self._stream, name)
 
 
-def drawing_stream() -> Any:
-    """Return standard output as a stream that passes commands to the terminal on."""
-    return getattr(sys.stdout, "rich_proxied_file", sys.stdout)
+class _DrawingStream:
+    """Standard output or error as it is at each use, without the stream that rich puts in its place while it draws."""
+
+    def __init__(self, *, error: bool) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        stream = sys.stderr if self._error else sys.stdout
+        return getattr(getattr(stream, "rich_proxied_file", stream), name)
+
+
+def drawing_stream(*, error: bool = False) -> Any:
+    """Return standard output, or standard error, as a stream that passes commands to the terminal on.
+
+    Give it to a console of rich that draws: while it does, rich puts its own streams in their place, and would take the
+    ones that show commands as text.
+    """
+    return _DrawingStream(error=error)
 
 
 @contextlib.contextmanager

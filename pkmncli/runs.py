@@ -26,14 +26,16 @@ from pkmncli.atomic_files import (
     write_json,
 )
 from pkmncli.checkpoint_index import LATEST, VERSIONS_FILE, Checkpoints
-from pkmncli.errors import RunError, did_you_mean
+from pkmncli.errors import CheckpointError, RunError, did_you_mean
 from pkmncli.outgoing_text import redact
+from pkmncli.run_labels import LABELS_FILE, read_labels
 from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
 
 LAYOUT_VERSION = 1
+"""Changes when files of a run folder change their name or meaning."""
+
 LONGEST_NAME = 255
 """Maximum bytes of one name in a path, a limit of file systems."""
-"""Changes when files of a run folder change their name or meaning."""
 
 SUPERSEDED = "superseded"
 """Folder of a run for data that a resumed training no longer counts: rows of repeated steps, damaged files."""
@@ -46,7 +48,8 @@ _SUMMARY_KINDS: dict[tuple[type, ...], tuple[str, ...]] = {
 }
 """Types of the values of a summary that other code computes with."""
 
-_NAME = re.compile(r"[\w][\w.+-]*")
+RUN_NAME = re.compile(r"[\w][\w.+-]*")
+"""Name of a run, or a tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +89,19 @@ class Run:
         return self.folder / "names.json"
 
     @property
+    def tables_file(self) -> Path:
+        """Index of the tables; there once rows were written."""
+        return self.folder / "tables.jsonl"
+
+    @property
     def log_file(self) -> Path:
         """Messages."""
         return self.folder / "log.txt"
+
+    @property
+    def labels_file(self) -> Path:
+        """Tags and former names."""
+        return self.folder / LABELS_FILE
 
     @property
     def lock_file(self) -> Path:
@@ -226,25 +239,35 @@ class Run:
         finally:
             lock.release()
 
+    @property
+    def has_begun(self) -> bool:
+        """True if something was recorded or saved, or a process writes it now. False for a start that failed."""
+        try:
+            saved = self.summary_file.exists() or self.tables_file.exists() or bool(self.checkpoints.names())
+        except (CheckpointError, OSError):
+            return True
+        return saved or is_locked(self.folder)
+
     def in_use_by(self) -> int | None:
         """Return the id of the process that holds the run, if it has written it; None if no process holds it."""
         return read_holder(self.folder) if is_locked(self.folder) else None
 
 
-def create_run(save_dir: Path, game: str, algorithm: str, name: str | None = None) -> Run:
+def create_run(save_dir: Path, game: str, made_by: str, name: str | None = None) -> Run:
     """Make a new run folder with its ``versions.json``.
 
     Args:
         save_dir: the folder for run folders; made if it is missing.
         game: name of the game, for the folder's name.
-        algorithm: name of the learner, for the folder's name.
+        made_by: name of the learner or the command, for the folder's name.
         name: the folder's name; by default ``20261127-2214-quillwood-dqn``, with ``-2`` and so on if that is taken.
+            An empty game is left out.
 
     Raises:
         RunError: the name is taken or invalid, or the folder cannot be made.
     """
     check_run_name(save_dir, name)
-    stem = name or f"{time.strftime('%Y%m%d-%H%M')}-{game}-{algorithm}"
+    stem = name or "-".join(filter(None, (time.strftime("%Y%m%d-%H%M"), game, made_by)))
     run = Run(_make_folder(save_dir, stem, unique=name is None))
     about = {"layout": LAYOUT_VERSION, "id": uuid.uuid4().hex, "created": time.time()}
     write_json(run.versions_file, {**about, **installed_versions()})
@@ -257,7 +280,7 @@ def check_run_name(save_dir: Path, name: str | None) -> None:
         raise RunError(
             f"save_dir {str(save_dir)!r}: a name in it is no UTF-8, as config.toml needs it; rename the folder"
         )
-    if name is not None and not _NAME.fullmatch(name):
+    if name is not None and not RUN_NAME.fullmatch(name):
         raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
     if name is not None and len(name.encode()) > LONGEST_NAME:
         raise RunError(f"run name {name[:40]}...: has more than {LONGEST_NAME} bytes, which no folder can have")
@@ -284,7 +307,8 @@ def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:
     """Find an existing run.
 
     Args:
-        which: the run's folder, its name under ``save_dir``, or None for the latest.
+        which: the run's folder, its name under ``save_dir``, or None for the latest. After a renaming the old name
+            is still found.
         save_dir: the folder for run folders; :func:`default_save_dir` by default.
 
     Raises:
@@ -294,11 +318,13 @@ def open_run(which: str | Path | None, save_dir: Path | None = None) -> Run:
     if which is None:
         run = _latest(save_dir)
     else:
+        which = expand_home(Path(which))
         named = save_dir / which
-        folder = Path(which) if is_folder(Path(which)) else named
-        if not is_folder(folder):
+        folder = which if is_folder(which) else named
+        renamed = None if is_folder(folder) else find_renamed(which) or find_renamed(named)
+        if renamed is None and not is_folder(folder):
             raise RunError(_no_such_run(str(which), save_dir))
-        run = Run(_absolute(folder))
+        run = renamed or Run(_absolute(folder))
     run.check_layout()
     return run
 
@@ -311,6 +337,15 @@ def list_runs(save_dir: Path) -> list[Run]:
         with contextlib.suppress(RunError, OSError):
             found.append((run.read_versions()["created"], run.name, run))
     return [run for _, _, run in sorted(found, key=lambda item: item[:2])]
+
+
+def find_renamed(folder: Path) -> Run | None:
+    """Return the run that had the name of a folder before it was renamed; None if there is none."""
+    for run in reversed(list_runs(folder.parent)):
+        with contextlib.suppress(RunError):
+            if folder.name in read_labels(run.folder).former_names:
+                return run
+    return None
 
 
 def installed_versions() -> dict[str, str]:
@@ -371,9 +406,13 @@ def _absolute(path: Path) -> Path:
 
 def _latest(save_dir: Path) -> Run:
     runs = list_runs(save_dir)
-    if not runs:
-        raise RunError(f"no run yet in {_absolute(save_dir)}: make one with 'pkmn train', or name a run's folder")
-    return runs[-1]
+    latest = next((run for run in reversed(runs) if run.has_begun), None)
+    if latest is None:
+        failed = f", only {len(runs):,} that failed at the start" if runs else ""
+        raise RunError(
+            f"no run yet in {_absolute(save_dir)}{failed}: make one with 'pkmn train', or name a run's folder"
+        )
+    return latest
 
 
 def _no_such_run(which: str, save_dir: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,10 @@ class Purpose(IntEnum):
 
 def derive_seed(run_seed: int, purpose: Purpose, number: int = 0) -> int:
     """Return a 32-bit seed for the ``number``-th use of ``purpose`` in a run."""
-    return int(np.random.SeedSequence([run_seed, int(purpose), number]).generate_state(1)[0])
+    parts: Any = [run_seed, int(purpose), number]
+    if run_seed < 1 << 32 and number < 1 << 32:
+        parts = np.array(parts, np.uint32)  # the same entropy, which takes half the time
+    return int(np.random.SeedSequence(parts).generate_state(1)[0])
 
 
 def episode_number(environment: int, episode: int, num_envs: int) -> int:

@@ -98,7 +98,7 @@ class LastingStreams:
             return stream
         if descriptor == 1:
             self._output = raw
-        encoding, errors = _for_printing(stream.encoding, stream.errors or "strict")
+        encoding, errors = for_printing(stream.encoding, stream.errors or "strict")
         kind = _AsciiText if encoding == _ASCII else _Text
         return kind(
             raw if stream.write_through else io.BufferedWriter(raw),  # type: ignore[arg-type]
@@ -195,7 +195,7 @@ def _fill_gaps() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest free number is this one
 
 
-def _for_printing(encoding: str, errors: str) -> tuple[str, str]:
+def for_printing(encoding: str, errors: str) -> tuple[str, str]:
     """Return an encoding and error handler with which printing never raises an encoding error."""
     from codecs import lookup  # noqa: PLC0415 - loaded by Python itself
 

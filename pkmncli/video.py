@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,12 +16,15 @@ from pkmncli.outgoing_text import drawing_stream, printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from PIL import Image
 
 VIDEO_SUFFIXES = (".mp4", ".gif")
 SCALE = 4
 """Pixels per side of each screen pixel."""
 GIF_SCALE = 2
 """The same in a gif, where every pixel costs space."""
+MOST_COLUMNS = 1280
+"""Pixels that a screen is at most enlarged to in width: pictures with letters are large as they are."""
 
 _ESCAPE = "\x1b["
 _HOME = f"{_ESCAPE}H"
@@ -58,6 +61,7 @@ def open_video(path: Path, frames_per_second: float, *, enlarged: bool = False) 
         writer = _GifWriter(temporary, frames_per_second, 1 if enlarged else GIF_SCALE)
     else:
         writer = _FolderWriter(temporary, 1 if enlarged else SCALE)
+    missing = [folder for folder in path.absolute().parents if not folder.exists()]
     try:
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
         yield writer
@@ -68,6 +72,10 @@ def open_video(path: Path, frames_per_second: float, *, enlarged: bool = False) 
     finally:
         writer.abandon()
         _remove(temporary)
+        if not path.exists():
+            with contextlib.suppress(OSError):  # another file may be in it by now
+                for folder in missing:
+                    folder.rmdir()
 
 
 def check_video_name(path: Path) -> str:
@@ -97,7 +105,8 @@ def _remove(path: Path) -> None:
 
 
 def enlarge(screen: NDArray[np.uint8], scale: int = SCALE) -> NDArray[np.uint8]:
-    """Return the screen with each pixel as a square of ``scale`` pixels."""
+    """Return the screen with each pixel as a square of ``scale`` pixels, fewer where the screen is large."""
+    scale = max(1, min(scale, MOST_COLUMNS // screen.shape[1]))
     return np.ascontiguousarray(screen.repeat(scale, axis=0).repeat(scale, axis=1))
 
 
@@ -146,30 +155,32 @@ class _GifWriter:
         self._path = path
         self._milliseconds = 1000 / frames_per_second
         self._scale = scale
-        self._frames: list[NDArray[np.uint8]] = []
+        self._latest: NDArray[np.uint8] | None = None
+        self._images: list[Image.Image] = []
         self._durations: list[float] = []
 
     def add(self, screen: NDArray[np.uint8]) -> None:
-        if self._frames and np.array_equal(self._frames[-1], screen):
+        from PIL import Image  # noqa: PLC0415 - only videos need it
+
+        if self._latest is not None and np.array_equal(self._latest, screen):
             self._durations[-1] += self._milliseconds
         else:
-            self._frames.append(screen.copy())
+            self._latest = screen.copy()
+            # here and not at the end, where nothing could show the progress; it takes most of the time
+            self._images.append(Image.fromarray(enlarge(screen, self._scale)).quantize(64))
             self._durations.append(self._milliseconds)
 
     def finish(self) -> None:
-        from PIL import Image  # noqa: PLC0415 - only videos need it
-
-        images = [Image.fromarray(enlarge(frame, self._scale)).quantize(64) for frame in self._frames]
-        images[0].save(
+        self._images[0].save(
             self._path,
             save_all=True,
-            append_images=images[1:],
+            append_images=self._images[1:],
             duration=[max(20, round(duration)) for duration in self._durations],  # players ignore shorter ones
             loop=0,
         )
 
     def abandon(self) -> None:
-        self._frames.clear()
+        self._images.clear()
 
 
 class _FolderWriter:
@@ -202,21 +213,56 @@ class TerminalScreen:
     """
 
     def __init__(self, caption_lines: int = 1) -> None:
-        columns, rows = shutil.get_terminal_size()
-        self._columns, self._rows = columns, max(rows - 1 - caption_lines, 1)
+        self._caption_lines = caption_lines
+        self._size = shutil.get_terminal_size()
 
     def __enter__(self) -> TerminalScreen:
         print(_CLEAR, end="", file=drawing_stream())
         return self
+
+    @property
+    def columns(self) -> int:
+        """Columns of the terminal."""
+        return self._size.columns
+
+    @property
+    def _rows(self) -> int:
+        """Rows above the caption."""
+        return max(self._size.lines - 1 - self._caption_lines, 1)
+
+    def fit(self) -> None:
+        """Take over the present size of the terminal. Call it before each picture."""
+        size = shutil.get_terminal_size()
+        if size != self._size:
+            self._size = size
+            print(_CLEAR, end="", file=drawing_stream())
 
     def __exit__(self, *_exception: object) -> None:
         print(_RESTORE, file=drawing_stream())
 
     def show(self, screen: NDArray[np.uint8], caption: str = "") -> None:
         """Draw one screen with text below."""
-        lines = "\n".join(line[: self._columns].ljust(self._columns) for line in printable(caption).split("\n"))
-        picture = half_blocks(screen, self._columns, self._rows)
-        print(f"{_HOME}{picture}\n{_ESCAPE}0m{lines}", end="", file=drawing_stream(), flush=True)
+        self._draw(half_blocks(screen, self.columns, self._rows), caption)
+
+    def show_text(self, text: str, caption: str = "") -> None:
+        """Show lines of text in the place of a screen.
+
+        If there are too many, empty ones are left out, then the first ones; the last ones are often what matters most.
+        """
+        lines = [printable(line) for line in text.split("\n")]
+        if len(lines) > self._rows:
+            lines = [line for line in lines if line.strip()]
+        if len(lines) > self._rows:
+            above = len(lines) - self._rows + 1
+            lines = [f"... {above} more lines above", *lines[above:]]
+        self._draw(self._filled([*lines, *[""] * (self._rows - len(lines))]), caption)
+
+    def _draw(self, upper: str, caption: str) -> None:
+        lower = self._filled(printable(caption).split("\n"))
+        print(f"{_HOME}{upper}\n{_ESCAPE}0m{lower}", end="", file=drawing_stream(), flush=True)
+
+    def _filled(self, lines: Sequence[str]) -> str:
+        return "\n".join(line[: self.columns].ljust(self.columns) for line in lines)
 
 
 def half_blocks(screen: NDArray[np.uint8], columns: int, rows: int) -> str:

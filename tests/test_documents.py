@@ -5,11 +5,13 @@ The blocks that are not here, and why, are in docs/differences.md.
 
 from __future__ import annotations
 
+import contextlib
 import cProfile
 import io
 import json
 import logging
 import pstats
+import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,8 +31,10 @@ from pkmncli import (
     LLMManager,
     StrategyType,
     create_trainer_from_config,
+    errors,
 )
-from pkmncli.errors import TrainingError
+from pkmncli.cli import run as pkmn
+from pkmncli.errors import ConfigurationError, TrainingError
 from pkmncli.testing import (
     benchmark_decision_latency,
     benchmark_memory_usage,
@@ -204,6 +208,18 @@ def test_resuming_from_a_checkpoint(config: str, capsys: pytest.CaptureFixture[s
         assert trainer.train(total_episodes=2)["total_episodes"] == 2
     assert "Resumed training from episode 1" in capsys.readouterr().out
     assert not trainer.load_checkpoint("checkpoints/checkpoint_episode_500.pt")
+    assert "after 500 episodes; there are episode-0, episode-1, episode-2" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_resuming_from_an_episode(config: str) -> None:
+    create_trainer_from_config(config).train(total_episodes=2, max_steps_per_episode=20, save_interval=1)
+    trainer = create_trainer_from_config(config)
+    success = trainer.load_checkpoint("training_checkpoints/checkpoint_episode_1.pt")
+    assert success
+    assert trainer.train(total_episodes=2)["total_episodes"] == 2  # goes on from episode 1
+    assert trainer.run is not None
+    assert "going on from step 20;" in trainer.run.log_file.read_text()
 
 
 def test_validation_run(config: str) -> None:
@@ -253,6 +269,7 @@ def test_a_callback_that_saves_the_best(config: str, capsys: pytest.CaptureFixtu
 
 
 def test_logging_of_a_script(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
+    """DEBUG has a line for each decision, in the script's handlers and in the run's log."""
     handler = logging.FileHandler("training.log")
     root = logging.getLogger()
     before = root.level
@@ -265,7 +282,92 @@ def test_logging_of_a_script(environment: EnhancedPyBoyPokemonCrystalEnv) -> Non
         root.removeHandler(handler)
         root.setLevel(before)
         handler.close()
-    assert "environment 0, episode 0" in Path("training.log").read_text()
+    assert trainer.run is not None
+    for text in (Path("training.log").read_text(), trainer.run.log_file.read_text()):
+        lines = [line for line in text.splitlines() if "environment 0, episode 0, step " in line]
+        assert len(lines) == 50
+        for part in ("by rule", "confidence", "learner 0.00", "advised side", "actions allowed", "strategy", "reward"):
+            assert part in lines[0]
+
+
+def test_the_level_info_has_no_line_for_each_decision(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
+    trainer = HybridLLMRLTrainer(environment, settings={"rl": "none"})
+    trainer.train(total_episodes=1, max_steps_per_episode=10, eval_interval=None)
+    assert trainer.run is not None
+    assert "DEBUG" not in trainer.run.log_file.read_text()
+
+
+def test_the_decision_flow_of_an_agent(
+    environment: EnhancedPyBoyPokemonCrystalEnv, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="pkmncli.hybrid.agent")
+    agent = HybridAgent(Advisor(), AdaptiveStrategySystem(), mode=AgentMode.LLM_ONLY)
+    observation, info = environment.reset(seed=1)
+    action = agent.get_action(observation, info)
+    agent.update(observation, action, 0.5, observation, False)
+    assert "episode 0, step 1: up 0.80 by llm; learner none, advised side up 0.80" in caplog.text
+    assert "strategy: llm_heavy; reward 0.5" in caplog.text
+
+
+class CustomHybridAgent(HybridAgent):
+    """Waits at every second step."""
+
+    decided = 0
+
+    def get_action(self, observation: Mapping[str, Any], info: Mapping[str, Any] | None = None) -> int:
+        self.decided += 1
+        return 8 if self.decided % 2 else super().get_action(observation, info)
+
+
+def test_a_custom_agent_decides_every_step_of_a_training(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
+    agent = CustomHybridAgent(Advisor(), AdaptiveStrategySystem(), settings=QUICK)
+    trainer = HybridLLMRLTrainer(
+        environment, agent, agent.adaptive_strategy, llm_manager=agent.llm_manager, settings={"final_episodes": 0}
+    )
+    trainer.train(total_episodes=2, max_steps_per_episode=20, eval_interval=None)
+    assert (agent.decided, agent.episodes) == (40, 2)
+    assert trainer.run is not None
+    with DecisionHistoryAnalyzer(trainer.run.folder) as analyzer:
+        actions = [one["action"] for one in analyzer.get_recent_decisions(limit=40)]
+    assert actions[1::2] == [8] * 20, "newest first"
+    assert trainer.load_checkpoint("latest")
+    trainer.train(total_episodes=3, eval_interval=None)
+    assert (agent.decided, agent.episodes) == (60, 3)
+
+
+def test_a_custom_agent_refuses_what_it_would_not_read(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
+    with pytest.raises(ConfigurationError, match="CustomHybridAgent decides by itself: give Advisor to it"):
+        HybridLLMRLTrainer(environment, CustomHybridAgent(settings=QUICK), llm_manager=Advisor())
+    with pytest.raises(ConfigurationError, match="its rules look at env, which a training does not play"):
+        HybridLLMRLTrainer(environment, CustomHybridAgent(env=environment))
+
+
+def test_a_trained_agent_plays_on(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
+    strategy = AdaptiveStrategySystem()
+    agent = HybridAgent(Advisor(), strategy, settings=QUICK)
+    settings = {**QUICK, "llm_wait": True, "envs": 2}
+    trainer = HybridLLMRLTrainer(environment, agent, strategy, llm_manager=Advisor(), settings=settings)
+    trainer.train(total_episodes=2, max_steps_per_episode=60, eval_interval=None)
+    assert agent.episodes == 2
+    assert strategy.get_strategy_stats()["episodes"] == 2
+    assert agent.learner is not None
+    played = trainer.training_environment()
+    observation, info = played.reset(seed=1)
+    action = agent.get_action(observation, info)
+    following, reward, terminated, truncated, info = played.step(action)
+    agent.update(observation, action, reward, following, terminated or truncated)
+    played.close()
+    observation, info = environment.reset(seed=1)
+    with pytest.raises(ConfigurationError, match=r"play in trainer.training_environment\(\)"):
+        agent.get_action(observation, info)
+
+
+def test_a_model_alone_in_a_training(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
+    agent = HybridAgent(Advisor(), mode=AgentMode.LLM_ONLY, settings=QUICK)
+    trainer = HybridLLMRLTrainer(environment, agent, settings={"final_episodes": 0})
+    summary = trainer.train(total_episodes=1, max_steps_per_episode=30, eval_interval=None)
+    assert summary["source_shares"]["rl"] == summary["source_shares"]["explore"] == 0
+    assert summary["source_shares"]["llm"] > 0.5
 
 
 @pytest.mark.parametrize(("made", "more"), [(CustomPokemonEnv, 50.0), (CustomRewardEnvironment, 100.0)])
@@ -286,7 +388,7 @@ class CustomStrategySystem(AdaptiveStrategySystem):  # type: ignore[misc, valid-
         return None
 
 
-def test_custom_strategies() -> None:
+def test_custom_strategies(capsys: pytest.CaptureFixture[str]) -> None:
     strategy = CustomStrategySystem(initial=StrategyType.RULE_HEAVY)
     context = {"episode_reward": 5.0, "llm_usage_rate": 0.1, "average_reward": 5.0, "episode_length": 10}
     assert strategy.select_strategy(context) is StrategyType.LLM_HEAVY
@@ -296,6 +398,28 @@ def test_custom_strategies() -> None:
     )
     summary = trainer.train(total_episodes=1, max_steps_per_episode=30, eval_interval=None)
     assert summary["total_episodes"] == 1
+    assert trainer.run is not None
+    run = str(trainer.run.folder)
+    capsys.readouterr()
+    assert pkmn(["eval", run, "--episodes=1", "--no-baselines", "--json", "--max-steps-per-episode=20"]) == 0
+    assert json.loads(capsys.readouterr().out)["episodes"] == 1, "an evaluation asks neither strategy nor model"
+    assert pkmn(["train", "--resume", run, "--episodes=2"]) == 2
+    assert "resume there: load_checkpoint(RUN), then train()" in capsys.readouterr().err
+
+
+class OwnStrategy(AdaptiveStrategySystem):  # type: ignore[misc, valid-type]
+    """Selects by itself."""
+
+    def select_strategy(self, context: Mapping[str, Any]) -> StrategyType:
+        return StrategyType.RULE_HEAVY
+
+
+def test_an_overridden_selection_is_obeyed() -> None:
+    settings = {**QUICK, "llm_wait": True, "llm_interval": 10}
+    trainer = HybridLLMRLTrainer(strategy_system=OwnStrategy(), llm_manager=Advisor(), settings=settings)
+    summary = trainer.train(total_episodes=1, max_steps_per_episode=20, eval_interval=None)
+    assert summary["strategy"]["current_strategy"] == StrategyType.RULE_HEAVY
+    assert summary["strategy_switches"] == 1
 
 
 class CustomDecisionAnalyzer(DecisionHistoryAnalyzer):
@@ -311,6 +435,56 @@ def test_custom_decision_analysis(environment: EnhancedPyBoyPokemonCrystalEnv) -
     for confidence in (0.2, 0.9):
         analyzer.record_decision(environment.analysis(), 4, "up is out", confidence, 1.0)
     assert [one["confidence"] for one in analyzer.analyze_custom_patterns()] == pytest.approx([0.9])
+
+
+def test_one_analyzer_for_a_training_and_by_hand(
+    environment: EnhancedPyBoyPokemonCrystalEnv, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with DecisionHistoryAnalyzer("both.db") as analyzer:
+        trainer = HybridLLMRLTrainer(environment, decision_analyzer=analyzer, settings={"rl": "none"})
+        trainer.train(total_episodes=1, max_steps_per_episode=10, eval_interval=None)
+        (newest,) = analyzer.get_recent_decisions(limit=1)
+        assert newest["context"]["map_name"] == "Home 1F", "names are kept with the decisions"
+        environment.reset(seed=1)
+        analyzer.record_decision(environment.analysis(), 4, "up is out", 0.9, 1.0)
+        assert len(analyzer.get_recent_decisions(limit=100)) == 11
+    assert pkmn(["analyze-patterns", "both.db", "--min-frequency=1"]) == 0
+    assert "Home 1F" in capsys.readouterr().out
+
+
+def test_the_decisions_of_a_run_as_an_sqlite_file(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
+    trainer = HybridLLMRLTrainer(environment, settings={"rl": "none"})
+    trainer.train(total_episodes=1, max_steps_per_episode=10, eval_interval=None)
+    assert trainer.run is not None
+    assert pkmn(["export", str(trainer.run.folder), "--format=sqlite", "--to=exported"]) == 0
+    with contextlib.closing(sqlite3.connect("exported/tables.sqlite")) as database:
+        actions = database.execute("SELECT action FROM decisions ORDER BY global_step").fetchall()
+        ended = database.execute("SELECT steps, outcome FROM episodes").fetchall()
+    with DecisionHistoryAnalyzer(trainer.run.folder) as analyzer:
+        newest_first = [one["action"] for one in analyzer.get_recent_decisions(limit=10)]
+    assert [action for (action,) in actions] == newest_first[::-1]
+    assert ended == [(10, "time-limit")]
+
+
+class RecordingAnalyzer(DecisionHistoryAnalyzer):
+    """Would like to see each decision."""
+
+    def record_decision(self, *decision: Any) -> None:
+        raise AssertionError(decision)
+
+
+def test_an_overridden_record_is_refused_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("pkmncli.training.from_objects.say_once", said.append)
+    HybridLLMRLTrainer(decision_analyzer=RecordingAnalyzer("own.db"))
+    assert ["RecordingAnalyzer.record_decision: no effect" in line for line in said] == [True]
+
+
+def test_the_errors_have_the_documents_names() -> None:
+    names = ("TrainingError", "ConfigurationError", "EnvironmentError", "CheckpointError", "LLMConnectionError")
+    found = {name: getattr(errors, name) for name in (*names, "DecisionValidationError")}
+    assert found["EnvironmentError"] is errors.EnvironmentSetupError
+    assert all(issubclass(kind, errors.PkmnError) for kind in found.values())
 
 
 def test_profiling(config: str) -> None:

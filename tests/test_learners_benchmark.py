@@ -39,7 +39,7 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]
         yield SimpleNamespace(
             learners=learners, ours=our_side, theirs=sb3_side, TrainingSpec=training_spec.TrainingSpec
         )
-        for name in ("learners", "our_side", "sb3_side", "training_spec"):
+        for name in ("learners", "our_side", "sb3_options", "sb3_side", "training_spec"):
             sys.modules.pop(name)
 
 

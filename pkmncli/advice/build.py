@@ -5,27 +5,37 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from pkmncli.advice.coordinator import AdviceCoordinator, AdviceOptions, Environments
+from pkmncli.advice.coordinator import AdviceCoordinator
+from pkmncli.advice.ensemble import EnsembleChoice
 from pkmncli.advice.lessons import EarlierLessons
+from pkmncli.advice.live_advice import AdvisedEnvironment
 from pkmncli.advice.policy import AdvicePolicy
-from pkmncli.api import LLMBackend, Price, StrategyType
+from pkmncli.advice.questions import AdviceOptions, Environments, Questions
+from pkmncli.advice.triggers import EventWatcher
+from pkmncli.advice.worth import action_key
+from pkmncli.api import LLMBackend, LLMRequest, Price, StrategyType
 from pkmncli.config import NONE, ResolvedSettings
-from pkmncli.config.setting_types import price_of_text
+from pkmncli.config.resolved import DEFAULT
+from pkmncli.config.setting_types import member_of_text, price_of_text
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError, PkmnError
-from pkmncli.llm.budget import Usage, price_of
 from pkmncli.llm.cache import CacheUse, ReplyCache
 from pkmncli.llm.client import LLMClient
+from pkmncli.llm.ensemble import EnsembleClient
 from pkmncli.llm.loading import LONGEST_S, Loading
+from pkmncli.llm.manager import BaseLLMManager
 from pkmncli.llm.prompts import PromptTemplate
 from pkmncli.llm.replies import ReplyForm
 from pkmncli.llm.requests import AdviceRequests
-from pkmncli.llm.retry import CircuitBreaker
+from pkmncli.llm.retry import Backoff, CircuitBreaker
+from pkmncli.llm.usage import Usage, price_of
 from pkmncli.seeds import Purpose, derive_seed
 
 if TYPE_CHECKING:
@@ -36,8 +46,16 @@ CACHE_FILE = "llm-replies.sqlite"
 _WAYS = frozenset({"proxy", "listed_only"})
 """Settings of a backend that no reply depends on."""
 
-CoordinatorBuilder = Callable[[Callable[[Mapping[str, Any]], None]], AdviceCoordinator]
-"""Function that builds the coordinator, given the function that takes the rows of its journal."""
+
+@dataclass(frozen=True, slots=True)
+class AdviceParts:
+    """Parts of a training's advice, until there is a run."""
+
+    client: LLMClient | EnsembleClient
+    build: Callable[[Callable[[Mapping[str, Any]], None]], AdviceCoordinator]
+    """Builds the coordinator, given the function that takes the rows of its journal."""
+    sample_request: Callable[[], LLMRequest]
+    """Returns a request about the first environment. Reading its context has an effect until the next reset."""
 
 
 def build_backend(
@@ -76,7 +94,10 @@ def build_client(
     """
     train = settings.train
     use = CacheUse(train.llm_cache)
+    form = form or ReplyForm()
     backend = build_backend(settings, registry, report)
+    if isinstance(backend, BaseLLMManager):
+        backend.form = form
     if train.llm_vision and not backend.sees:
         raise ConfigurationError(f"--llm-vision: the backend {train.llm} takes no images; leave it out")
     cache = None
@@ -115,12 +136,54 @@ def build_client(
         CircuitBreaker(time.monotonic),
         settled=settled,
         loading=Loading(train.llm_load_time_s, report),
-        form=form or ReplyForm(),
+        form=form,
         most_tokens=train.max_context_length,
         cache=cache,
         cache_use=use,
         report=report,
+        may_grow=settings.origin("", "llm_reply_tokens") == DEFAULT,
     )
+
+
+def build_asked(
+    settings: ResolvedSettings,
+    registry: Registry,
+    *,
+    waits: bool,
+    report: Callable[[str], None],
+    tell: Callable[[str], None],
+    form: ReplyForm,
+) -> tuple[LLMClient | EnsembleClient, EnsembleChoice | None]:
+    """Return the client of the chosen model, or that of the models of ``llm_ensemble`` with the choice among them.
+
+    Args:
+        settings, registry, report, tell, form: as for :func:`build_client`, also the errors.
+        waits: True if an ensemble waits for all of its models.
+    """
+    train = settings.train
+    if not train.llm_ensemble:
+        return build_client(settings, registry, report=report, tell=tell, form=form), None
+    clients: dict[str, LLMClient] = {}
+    for name in train.llm_ensemble:
+        llm, model = member_of_text(name)
+        own = settings.changed(
+            {"llm": llm, "llm_model": model, "llm_ensemble": []},
+            may_change=("llm", "llm_model", "llm_ensemble"),
+            origin="a model of llm_ensemble",
+        )
+        try:
+            clients[name] = build_client(own, registry, report=partial(_report_of, name, report), tell=tell, form=form)
+        except Exception:
+            for client in clients.values():
+                client.close()
+            raise
+        clients[name].meanwhile = "The other models continue"
+    key = partial(action_key, names=form.actions)
+    return EnsembleClient(clients, waits), EnsembleChoice(train.llm_ensemble, train.llm_ensemble_by, key)
+
+
+def _report_of(name: str, report: Callable[[str], None], text: str) -> None:
+    report(f"{name}: {text}")
 
 
 def _identity(settings: ResolvedSettings, registry: Registry) -> str:
@@ -143,8 +206,8 @@ def advice_seed(settings: ResolvedSettings) -> int:
 
 def build_coordinator(
     settings: ResolvedSettings, registry: Registry, environments: Environments, *, tell: Callable[[str], None]
-) -> CoordinatorBuilder | None:
-    """Return the function that builds a training's coordinator, once there is a journal; None without a model.
+) -> AdviceParts | None:
+    """Return the parts of a training's advice, with a connected model; None without a model.
 
     Args:
         settings: of the training.
@@ -155,17 +218,20 @@ def build_coordinator(
     train = settings.train
     if train.llm == NONE:
         return None
-    form = ReplyForm(environments.skills, environments.action_names)
+    rules = train.pilot != NONE
+    alone = train.model_alone
+    form = ReplyForm(environments.skills, environments.action_names, notes=train.llm_notes > 0)
     template = PromptTemplate.load(train.llm_prompt, train.max_context_length, form)
     earlier = EarlierLessons.load(train.lessons_file) if train.lessons_file else EarlierLessons()
-    client = build_client(settings, registry, report=tell, tell=tell, form=form)
+    # Replies of a cache alone come at once, and must come at the same step every time.
+    waits = train.llm_wait or alone or CacheUse(train.llm_cache) is CacheUse.ONLY
+    client, choice = build_asked(settings, registry, waits=waits, report=tell, tell=tell, form=form)
     requests = AdviceRequests(
         client,
         environments.num_envs,
         most_open=train.llm_max_open,
-        # Replies of a cache alone come at once, and must come at the same step every time.
-        waits=train.llm_wait or client.cache_use is CacheUse.ONLY,
-        patience_s=2 * client.backoff.attempts * train.llm_timeout_s + min(4 * train.llm_load_time_s, LONGEST_S) + 60,
+        waits=waits,
+        patience_s=2 * Backoff().attempts * train.llm_timeout_s + min(4 * train.llm_load_time_s, LONGEST_S) + 60,
     )
     # Alone, the model is followed wherever it has advice; otherwise the strategy decides the share.
     share = 1.0 if train.mode == "llm-only" else StrategyType(train.initial_strategy).llm_share
@@ -180,10 +246,20 @@ def build_coordinator(
         reply_tokens=train.llm_reply_tokens,
         lessons=train.lessons,
         earlier=earlier,
+        rules=rules,
+        summary=train.llm_summary,
+        most_notes=train.llm_notes,
+        alone=alone,
     )
-    policy = AdvicePolicy(share, train.llm_allowance, holds_back_failures=train.lessons)
+    policy = AdvicePolicy(share, 1.0 if alone else train.llm_allowance)
 
     def build(record: Callable[[Mapping[str, Any]], None]) -> AdviceCoordinator:
-        return AdviceCoordinator(environments, requests, template, options, policy, record=record, report=tell)
+        return AdviceCoordinator(
+            environments, requests, template, options, policy, record=record, report=tell, choice=choice
+        )
 
-    return build
+    def sample_request() -> LLMRequest:
+        questions = Questions(environments, template, options, policy.worth)
+        return questions.request(0, questions.new(0, AdvisedEnvironment(EventWatcher((), (), {})), 0, 0))
+
+    return AdviceParts(client, build, sample_request)

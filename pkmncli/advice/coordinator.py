@@ -3,83 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
-from pkmncli.advice.journal import AdviceToRepeat, JournalEntry, advice_of, repeated_answer
+from pkmncli.advice.ensemble import EnsembleChoice
+from pkmncli.advice.journal import AdviceToRepeat, JournalEntry, advice_of, members_of, repeated_answers
 from pkmncli.advice.latency import AnswerLatency
-from pkmncli.advice.lessons import EarlierLessons, lesson_lines
 from pkmncli.advice.live_advice import AdvisedEnvironment, LiveAdvice, OpenQuestion
+from pkmncli.advice.notes import Notes
 from pkmncli.advice.old_checkpoints import upgraded
 from pkmncli.advice.policy import AdvicePolicy, Objection, is_overtaken
+from pkmncli.advice.questions import AdviceOptions, Environments, Questions
 from pkmncli.advice.triggers import Event, EventWatcher
 from pkmncli.advice.worth import Situation, action_key
-from pkmncli.api import ActionNames, Advice, Context, LLMRequest, PhaseRole, Skill, Source
-from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
-from pkmncli.llm.replies import ReplyForm
+from pkmncli.api import ActionNames, Advice, PhaseRole, Source
+from pkmncli.llm.prompts import PromptTemplate
+from pkmncli.llm.replies import NOTES
 from pkmncli.llm.requests import AdviceRequests, Delivery
+from pkmncli.plurals import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORDS = frozenset({PhaseRole.READING, PhaseRole.ANSWERING, PhaseRole.MENU, PhaseRole.WATCHING})
 """Roles of phases in which the rules read on."""
-
-
-class Environments(Protocol):
-    """Environments of a training, as far as advice needs them."""
-
-    @property
-    def num_envs(self) -> int:
-        """Number of environments."""
-
-    @property
-    def phase_roles(self) -> Sequence[PhaseRole]:
-        """Roles of the phases, by number."""
-
-    @property
-    def milestone_names(self) -> Sequence[str]:
-        """Names of the milestones, in the game's order."""
-
-    @property
-    def names(self) -> Mapping[str, Any]:
-        """Names of numbers by kind; ``maps`` has those of maps by id."""
-
-    @property
-    def action_names(self) -> ActionNames:
-        """Names of the actions."""
-
-    @property
-    def skills(self) -> Sequence[Skill]:
-        """Skills of the pilots."""
-
-    def context(self, index: int) -> Context:
-        """Return the state of an environment in words."""
-
-    def picture(self, index: int) -> bytes:
-        """Return the screen of an environment as a PNG file."""
-
-    def advise(self, index: int, advice: Advice | None) -> None:
-        """Give advice to the pilot of an environment; None withdraws it."""
-
-
-@dataclass(frozen=True, slots=True)
-class AdviceOptions:
-    """Options of the questions."""
-
-    interval: int
-    """Steps of an environment between two questions if nothing happens."""
-    prompt_tokens: int
-    timeout_s: float
-    vision: bool
-    seed: int
-    form: ReplyForm
-    temperature: float = 0.0
-    reply_tokens: int = 300
-    lessons: bool = True
-    """True if prompts have the results of advice in this run."""
-    earlier: EarlierLessons = field(default_factory=EarlierLessons)
-    """Lessons of earlier runs, for prompts."""
 
 
 class AdviceCoordinator:
@@ -93,6 +40,7 @@ class AdviceCoordinator:
         policy: decides whether an answer is followed.
         record: takes a row of the table ``advice``.
         report: shows a line to people.
+        choice: among the answers of an ensemble; None for one model.
     """
 
     def __init__(
@@ -105,14 +53,17 @@ class AdviceCoordinator:
         *,
         record: Callable[[Mapping[str, Any]], None],
         report: Callable[[str], None] = lambda text: None,
+        choice: EnsembleChoice | None = None,
     ) -> None:
         self._environments = environments
         self._requests = requests
-        self._template = template
+        self._notes = Notes(options.most_notes)
+        self._questions = Questions(environments, template, options, policy.worth, self._notes)
         self._options = options
         self._policy = policy
         self._record = record
         self._report = report
+        self._choice = choice
         phases, milestones = environments.phase_roles, environments.milestone_names
         maps = {int(number): str(name) for number, name in environments.names.get("maps", {}).items()}
         self._advised = [
@@ -124,6 +75,11 @@ class AdviceCoordinator:
         self._advised_side_steps = 0
         self.latest_advice = ""
         """The first environment's latest advice in words, for people."""
+
+    def followed_in(self, index: int) -> str:
+        """Return the goal of the advice that an environment follows; empty without."""
+        live = self._advised[index].live
+        return "" if live is None else live.goal
 
     def set_share(self, share: float) -> None:
         """Set the language model's share of the steps with advice, 0..1."""
@@ -153,7 +109,7 @@ class AdviceCoordinator:
                 continue
             if environment.question is not None and not environment.question.sent:
                 self._send(index, environment.question)
-            elif (environment.event is not None or step >= environment.next_ask) and not environment.between:
+            elif self._is_due(environment, step) and not environment.between:
                 self._ask(index, step)
         if self._requests.waits and not self._requests.wait(interrupted):
             return False
@@ -174,8 +130,9 @@ class AdviceCoordinator:
             carried_out = environment.carried_out if source == Source.LLM else None
             models.append("" if carried_out is None else carried_out.model)
             latencies.append(0.0 if carried_out is None else carried_out.latency_s)
-            if source in (Source.LLM, Source.RULE):
+            if source in (Source.LLM, Source.RULE) or not self._options.rules:
                 self._count(environment, record)
+            environment.history.add(record)
             environment.situation = Situation.of(record)
             environment.between = self._environments.phase_roles[int(record["next_phase"])] is PhaseRole.BETWEEN
             environment.charge.pass_step()
@@ -187,10 +144,10 @@ class AdviceCoordinator:
         return models, latencies
 
     def _count(self, environment: AdvisedEnvironment, record: Any) -> None:
-        """Count a step of the advised side: for advice, or for the rules."""
+        """Count a step for advice, or for whoever plays without it."""
         live, by_llm = environment.live, int(record["source"]) == Source.LLM
         # The action of the step at which advice comes may have been proposed before it.
-        advised = by_llm or (live is not None and not live.fresh)
+        advised = by_llm or (live is not None and not live.fresh and self._options.rules)
         self._advised_side_steps += 1
         if advised or environment.set_aside_steps:
             self._policy.share.count(llm=by_llm)
@@ -227,10 +184,14 @@ class AdviceCoordinator:
             environment.begin_episode()
         elif environment.live is not None and is_overtaken({event}, for_moment=not environment.live.skill):
             self._environments.advise(index, None)
-            self._end_live(index, finished=event is Event.STUCK)
+            self._end_live(index, finished=event is Event.STUCK, overtaken=True)
 
-    def _end_live(self, index: int, *, finished: bool = False) -> None:
-        """End live advice. It has failed only if it was ``finished``: completed, or without effect."""
+    def _end_live(self, index: int, *, finished: bool = False, overtaken: bool = False) -> None:
+        """End live advice. It has failed only if it was ``finished``: completed, or without effect.
+
+        For the record of an ensemble it has also failed if events have ``overtaken`` it. Otherwise a model whose advice
+        leads through the same door again and again would never be found wrong.
+        """
         environment = self._advised[index]
         live = environment.live
         if live is None:
@@ -240,79 +201,73 @@ class AdviceCoordinator:
         self._policy.share.followed(live.steps)
         if live.steps and live.given_in is not None and (finished or live.reward > 0):
             self._policy.worth.add_result(live.given_in, live.key, live.reward)
+        if self._choice is not None and live.steps and (finished or overtaken or live.reward > 0):
+            self._choice.add_result(live.given_in, live.backers, right=live.reward > 0)
         if live.steps and live.reward <= 0 and finished:
-            environment.failures.append(f"{live.goal}: brought nothing in {live.steps} steps")
+            environment.failures.append(f"{live.goal or live.key}: brought nothing in {counted(live.steps, 'step')}")
 
     # Questions -----------------------------------------------------------------------------------------------------
 
+    def _is_due(self, environment: AdvisedEnvironment, step: int) -> bool:
+        alone = self._options.alone and environment.live is None
+        return environment.event is not None or step >= environment.next_ask or alone
+
     def _ask(self, index: int, step: int) -> None:
         environment = self._advised[index]
-        question = Question(
-            self._environments.context(index),
-            tuple(environment.watcher.lines),
-            tuple(environment.failures),
-            self._lessons(environment.situation),
-            lag_steps=0 if self._requests.waits else self._latency.rounded_lag,
-            form=self._options.form,
-            game=game_in_words(self._environments.names),
-        )
-        prompt = self._template.fill(question, self._options.prompt_tokens)
-        environment.question = OpenQuestion(prompt.system, prompt.text, environment.event or Event.INTERVAL, step)
+        lag_steps = 0 if self._requests.waits else self._latency.rounded_lag
+        environment.question = self._questions.new(index, environment, step, lag_steps)
         self._note_asked(index, step)
         self._send(index, environment.question)
 
     def _send(self, index: int, question: OpenQuestion) -> None:
-        request = LLMRequest(
-            system=question.system,
-            prompt=question.prompt,
-            schema=self._options.form.schema,
-            images=(self._environments.picture(index),) if self._options.vision else (),
-            max_tokens=self._options.reply_tokens,
-            temperature=self._options.temperature,
-            seed=self._options.seed,
-            timeout_s=self._options.timeout_s,
-        )
+        request = self._questions.request(index, question)
         question.sent = True
         self._requests.ask(index, request, asked_at=question.asked_at, event=question.event)
 
     def _note_asked(self, index: int, step: int) -> None:
         self._advised[index].note_asked(step, self._options.interval * self._environments.num_envs)
 
-    def _lessons(self, situation: Situation | None) -> tuple[str, ...]:
-        if situation is None:
-            return ()
-        own = lesson_lines(self._policy.worth.results(situation)) if self._options.lessons else ()
-        return (*self._options.earlier.lines(situation), *own)
-
     # Answers -------------------------------------------------------------------------------------------------------
 
     def _deliver(self, delivery: Delivery, step: int) -> None:
-        answer, environment = delivery.answer, self._advised[delivery.environment]
+        environment = self._advised[delivery.environment]
+        if self._choice is not None:
+            delivery = replace(delivery, answer=self._choice.choose(delivery.answer, environment.situation))
+        answer = delivery.answer
         if answer.replies:
             self._latency.add((step - delivery.asked_at) / self._environments.num_envs)
         happened = environment.question.happened if environment.question is not None else frozenset()
         environment.question = None
         advice, objection = answer.advice, None
         if advice is not None:
-            objection = self._policy.objection(advice, self._key(advice), environment.situation, happened)
+            objection = Objection.NOTE if advice.skill == NOTES else self._policy.objection(advice, happened)
+            if objection is not Objection.OUTDATED:  # the journal has no such advice, from which a resume takes notes
+                self._notes.add(advice.note)
         entry = JournalEntry(delivery, step, objection)
         self._latency.outdated += objection is Objection.OUTDATED
         if advice is not None and (objection is None or objection is Objection.RULES_TURN):
-            self._give(delivery.environment, advice, entry.model, answer.latency_s, follows=objection is None)
+            new = self._live(environment, advice, entry.model, answer.latency_s, answer.backers)
+            self._give(delivery.environment, advice, new, follows=objection is None)
         complaint = "" if self._requests.waits else self._latency.complaint()
         if complaint:
             self._report(complaint)
         self._record(entry.row())
 
-    def _give(self, index: int, advice: Advice, model: str, latency_s: float, *, follows: bool) -> None:
+    def _live(
+        self, environment: AdvisedEnvironment, advice: Advice, model: str, latency_s: float, backers: Sequence[str]
+    ) -> LiveAdvice:
+        key, situation = self._key(advice), environment.situation
+        return LiveAdvice(advice.goal, advice.skill, key, model, latency_s, situation, backers=tuple(backers))
+
+    def _give(self, index: int, advice: Advice, new: LiveAdvice, *, follows: bool) -> None:
         """Give advice to the pilot, or set it aside for the rules."""
         environment = self._advised[index]
         if index == 0:
             self.latest_advice = _in_words(advice, self._environments.action_names, follows=follows)
-        key = self._key(advice)
-        new = LiveAdvice(advice.goal, advice.skill, key, model, latency_s, environment.situation)
+        if self._choice is not None:
+            self._choice.give(new.backers)
         live = environment.live
-        if live is not None and not (follows and live.key == key):
+        if live is not None and not (follows and live.key == new.key):
             self._end_live(index)
             self._environments.advise(index, None)
         if follows:
@@ -322,7 +277,8 @@ class AdviceCoordinator:
             environment.set_aside_steps = self._policy.share.stretch
 
     def _key(self, advice: Advice) -> str:
-        return action_key(advice, self._environments.action_names)
+        names = self._environments.action_names
+        return action_key(advice, names) if self._options.form.skills else names.in_words(advice.presses)
 
     def _repeat(self, row: Mapping[str, Any], step: int) -> None:
         """Do what a row of the journal says was done, in the order of :meth:`_deliver`."""
@@ -333,15 +289,24 @@ class AdviceCoordinator:
         self._latency.outdated += row["problem"] == Objection.OUTDATED
         environment.question = None
         if advice is not None:
-            objection = self._policy.objection(advice, self._key(advice), environment.situation)
-            if objection is None or not objection.holds_back:
-                self._give(index, advice, row["model"], float(row["latency_s"]), follows=bool(row["followed"]))
+            self._notes.add(advice.note)
+            if row["problem"]:
+                self._policy.held_back += row["problem"] != Objection.NOTE
+            else:
+                backers = [one["name"] for one in members_of(row) if one["agreed"]]
+                new = self._live(environment, advice, row["model"], float(row["latency_s"]), backers)
+                self._give(index, advice, new, follows=bool(row["followed"]))
         if not self._requests.waits:
             self._latency.complaint()  # people saw it before the run was interrupted
-        self._requests.count_again(repeated_answer(row))
+        for answer in repeated_answers(row):
+            self._requests.count_again(answer)
         self._record(row)
 
     # Results and state -----------------------------------------------------------------------------------------------
+
+    def outcomes(self, index: int) -> Mapping[str, Any]:
+        """Return what advice and rules earned in the episode that an environment has just ended."""
+        return self._advised[index].outcomes
 
     def metrics(self) -> dict[str, float]:
         """Return the language model's use so far: tokens, and dollars if its price is known."""
@@ -349,9 +314,13 @@ class AdviceCoordinator:
 
     def summary(self) -> dict[str, Any]:
         """Return the figures of the advice, for the run's summary."""
-        share = self._policy.share
+        share, asked = self._policy.share, self._requests.summary()
+        if self._choice is not None:
+            for name, counts in self._choice.summary().items():
+                asked["models"][name].update(counts)
         return {
-            **self._requests.summary(),
+            **asked,
+            **({"notes": self._notes.lines} if self._options.most_notes else {}),
             "outdated": self._latency.outdated,
             "held_back": self._policy.held_back,
             "steps_per_answer": self._latency.lag_steps,
@@ -368,6 +337,8 @@ class AdviceCoordinator:
             "requests": self._requests.state_dict(),
             "latency": asdict(self._latency),
             "advised_side_steps": self._advised_side_steps,
+            **({} if self._choice is None else {"ensemble": self._choice.state_dict()}),
+            **({"notes": self._notes.state_dict()} if self._options.most_notes else {}),
         }
 
     def load_state_dict(self, state: Mapping[str, Any], journal: Sequence[Mapping[str, Any]]) -> None:
@@ -386,6 +357,9 @@ class AdviceCoordinator:
         self._requests.load_state_dict(state["requests"])
         self._latency = AnswerLatency(**state["latency"])
         self._advised_side_steps = int(state["advised_side_steps"])
+        self._notes.load_state_dict(state.get("notes", ()))
+        if self._choice is not None:
+            self._choice.load_state_dict(state["ensemble"])
 
     def close(self) -> None:
         """Close the requests, without waiting for those in progress."""
@@ -394,5 +368,6 @@ class AdviceCoordinator:
 
 def _in_words(advice: Advice, names: ActionNames, *, follows: bool) -> str:
     doing = advice.skill or names.in_words(advice.presses)
+    what = f"{advice.goal} ({doing})" if advice.goal else doing
     reason = f": {advice.reason}" if advice.reason else ""
-    return f"{advice.goal} ({doing}){reason}" + ("" if follows else "; set aside for the rules' share")
+    return f"{what}{reason}" + ("" if follows else "; set aside for the rules' share")

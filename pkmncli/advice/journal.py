@@ -10,10 +10,10 @@ from typing import Any
 
 from pkmncli.advice.policy import Objection
 from pkmncli.api import Advice
-from pkmncli.llm.budget import RepeatedAnswer
-from pkmncli.llm.client import LONGEST_REPLY
+from pkmncli.llm.client import LONGEST_REPLY, Answer
 from pkmncli.llm.replies import Reading
 from pkmncli.llm.requests import Delivery
+from pkmncli.llm.usage import RepeatedAnswer
 
 _PARTED = "\n-----\n"
 
@@ -41,6 +41,8 @@ class JournalEntry:
             hidden = self.objection is None or self.objection is Objection.RULES_TURN
             problem = "" if hidden else str(self.objection)
         given = None if self.objection is Objection.OUTDATED else answer.advice
+        members = [member_values(name, one, agreed=name in answer.backers) for name, one in answer.members]
+        replies = [reply for _, one in answer.members or (("", answer),) for reply in one.replies]
         return {
             "global_step": self.step + 1,
             "asked_at": self.delivery.asked_at,
@@ -53,11 +55,38 @@ class JournalEntry:
             "model": self.model,
             "cached": answer.cached,
             "prompt": answer.request.prompt if answer.asked else "",
-            "reply": _PARTED.join(reply.text[:LONGEST_REPLY] for reply in answer.replies),
-            "prompt_tokens": sum(reply.prompt_tokens for reply in answer.replies),
-            "completion_tokens": sum(reply.completion_tokens for reply in answer.replies),
+            "reply": _texts(answer),
+            "prompt_tokens": sum(reply.prompt_tokens for reply in replies),
+            "completion_tokens": sum(reply.completion_tokens for reply in replies),
             "latency_s": answer.latency_s,
+            "members": json.dumps(members) if members else "",
         }
+
+
+def member_values(name: str, answer: Answer, *, agreed: bool) -> dict[str, Any]:
+    """Return the answer of a model of an ensemble as plain values; ``agreed`` if it gave the chosen advice."""
+    return {
+        "name": name,
+        "agreed": agreed,
+        "reading": str(answer.reading),
+        "problem": answer.problem,
+        "advice": None if answer.advice is None else asdict(answer.advice),
+        "model": answer.replies[-1].model if answer.replies else "",
+        "cached": answer.cached,
+        "reply": _texts(answer),
+        "prompt_tokens": sum(reply.prompt_tokens for reply in answer.replies),
+        "completion_tokens": sum(reply.completion_tokens for reply in answer.replies),
+        "latency_s": answer.latency_s,
+    }
+
+
+def _texts(answer: Answer) -> str:
+    return _PARTED.join(reply.text[:LONGEST_REPLY] for reply in answer.replies)
+
+
+def replies_of(text: str) -> list[str]:
+    """Return the replies in the ``reply`` of a row or member: the first, and that of the repair if there was one."""
+    return text.split(_PARTED) if text else []
 
 
 def advice_of(row: Mapping[str, Any]) -> Advice | None:
@@ -65,17 +94,27 @@ def advice_of(row: Mapping[str, Any]) -> Advice | None:
     return Advice.from_values(json.loads(row["advice"])) if row["advice"] else None
 
 
-def repeated_answer(row: Mapping[str, Any]) -> RepeatedAnswer:
-    """Return the cost and reading of an answer that takes effect again."""
-    return RepeatedAnswer(
-        row["reading"],
-        replies=row["reply"].count(_PARTED) + 1 if row["model"] else 0,
-        cached=bool(row["cached"]),
-        prompt_tokens=int(row["prompt_tokens"]),
-        completion_tokens=int(row["completion_tokens"]),
-        latency_s=float(row["latency_s"]),
-        problem=row["problem"] if row["reading"] == Reading.NOTHING and row["model"] else "",
-    )
+def members_of(row: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the answers of an ensemble's models in a row; empty without an ensemble."""
+    members: list[dict[str, Any]] = json.loads(row["members"]) if row.get("members") else []
+    return members
+
+
+def repeated_answers(row: Mapping[str, Any]) -> list[RepeatedAnswer]:
+    """Return the cost and reading of an answer that takes effect again, for each model that was asked."""
+    return [
+        RepeatedAnswer(
+            one["reading"],
+            replies=one["reply"].count(_PARTED) + 1 if one["model"] else 0,
+            cached=bool(one["cached"]),
+            prompt_tokens=int(one["prompt_tokens"]),
+            completion_tokens=int(one["completion_tokens"]),
+            latency_s=float(one["latency_s"]),
+            problem=one["problem"] if one["reading"] == Reading.NOTHING and one["model"] else "",
+            member=one.get("name", ""),
+        )
+        for one in members_of(row) or [row]
+    ]
 
 
 class AdviceToRepeat:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from pkmncli.advice.long_ago import EpisodeHistory
 from pkmncli.advice.triggers import Event, EventWatcher
 from pkmncli.advice.worth import Charge, Situation
 
@@ -66,6 +67,8 @@ class LiveAdvice:
     """Steps for which it has been followed."""
     reward: float = 0.0
     """Reward that counts for it."""
+    backers: tuple[str, ...] = ()
+    """Models of an ensemble that gave it."""
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state as plain values."""
@@ -74,8 +77,8 @@ class LiveAdvice:
     @classmethod
     def from_state_dict(cls, state: Mapping[str, Any]) -> LiveAdvice:
         """Return the advice that :meth:`state_dict` describes."""
-        given_in = state["given_in"]
-        return cls(**{**state, "given_in": None if given_in is None else Situation(*given_in)})
+        given_in, backers = state["given_in"], tuple(state.get("backers", ()))  # older checkpoints have no backers
+        return cls(**{**state, "given_in": None if given_in is None else Situation(*given_in), "backers": backers})
 
 
 @dataclass(slots=True)
@@ -98,8 +101,11 @@ class AdvisedEnvironment:
     set_aside_steps: int = 0
     """Steps for which advice that was set aside still counts as present."""
     charge: Charge = field(default_factory=Charge)
+    outcomes: Mapping[str, Any] = field(default_factory=dict)
+    """Rewards of both sides in the latest episode that has ended; not part of the state."""
     failures: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_FAILURES))
     """Advice of this episode that brought nothing, for a prompt."""
+    history: EpisodeHistory = field(default_factory=EpisodeHistory)
 
     def note_asked(self, step: int, interval: int) -> None:
         """Note a question at a step; the next one is due ``interval`` steps later, over all environments."""
@@ -117,7 +123,7 @@ class AdvisedEnvironment:
         self.failures.clear()
         self.withdraw()
         self.set_aside_steps, self.situation, self.between = 0, None, False
-        self.charge = Charge()
+        self.outcomes, self.charge = self.charge.outcomes(), Charge()
 
     def give(self, advice: LiveAdvice) -> None:
         """Make advice the live one. The same advice continues the count of what has begun."""
@@ -146,8 +152,9 @@ class AdvisedEnvironment:
             "live": None if self.live is None else self.live.state_dict(),
             "ended": None if self.ended is None else self.ended.state_dict(),
             "set_aside_steps": self.set_aside_steps,
-            "charge": [self.charge.steps, self.charge.aftermath],
+            "charge": self.charge.state(),
             "failures": list(self.failures),
+            "history": self.history.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -161,5 +168,7 @@ class AdvisedEnvironment:
         self.live = state["live"] and LiveAdvice.from_state_dict(state["live"])
         self.ended = state["ended"] and LiveAdvice.from_state_dict(state["ended"])
         self.set_aside_steps = int(state["set_aside_steps"])
-        self.charge = Charge(*map(int, state["charge"]))
+        self.charge = Charge.from_state(state["charge"])
         self.failures = deque(state["failures"], maxlen=KEPT_FAILURES)
+        if "history" in state:  # older checkpoints have none
+            self.history = EpisodeHistory.from_state_dict(state["history"])

@@ -11,11 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from pkmncli.advice.triggers import Event
-from pkmncli.advice.worth import AdviceWorth, Situation
+from pkmncli.advice.worth import AdviceWorth
 from pkmncli.api import Advice
-
-RETRY_EVERY = 8
-"""Every n-th time, advice that has always failed is tried again, because the game may have changed."""
 
 _FIRST_LENGTH = 8.0
 _MEMORY = 0.9
@@ -30,13 +27,8 @@ class Objection(StrEnum):
 
     OUTDATED = "it came too late"
     EARNS_LESS = "advice has earned less than the rules"
-    ALWAYS_FAILED = "it has always failed here"
     RULES_TURN = "set aside for the rules' share"
-
-    @property
-    def holds_back(self) -> bool:
-        """True if the results of advice are the reason."""
-        return self in (Objection.EARNS_LESS, Objection.ALWAYS_FAILED)
+    NOTE = "it only wrote a note"
 
 
 class LLMShare:
@@ -99,51 +91,32 @@ class AdvicePolicy:
     Args:
         llm_share: the language model's share of the steps with advice, 0..1; a strategy may change it.
         most_cost: maximum cost of advice, as a share of what the rules alone would have earned; no limit from 1 on.
-        holds_back_failures: True to hold advice back where it has always failed.
     """
 
-    def __init__(self, llm_share: float = 1.0, most_cost: float = 1.0, *, holds_back_failures: bool = True) -> None:
+    def __init__(self, llm_share: float = 1.0, most_cost: float = 1.0) -> None:
         self.share = LLMShare(llm_share)
         self.worth = AdviceWorth()
         self.held_back = 0
-        """Pieces of advice that were held back because of earlier results."""
+        """Pieces of advice that were held back because advice had earned less than the rules."""
         self._most_cost = most_cost
-        self._holds_back_failures = holds_back_failures
 
-    def objection(
-        self, advice: Advice, key: str, situation: Situation | None, happened: Collection[Event] = ()
-    ) -> Objection | None:
+    def objection(self, advice: Advice, happened: Collection[Event] = ()) -> Objection | None:
         """Return why new advice is not followed; None if it is followed. Counts advice that is held back.
 
         Args:
             advice: from the language model.
-            key: of the advice, by which results are counted.
-            situation: of its environment now; None at the start of an episode.
             happened: events since the question.
         """
         if is_overtaken(happened, for_moment=_is_for_moment(advice)):
             return Objection.OUTDATED
-        objection = None
         if not self.worth.affords(self._most_cost, self.share.stretch):
-            objection = Objection.EARNS_LESS
-        elif self._holds_back_failures and self._fails_here(key, situation):
-            objection = Objection.ALWAYS_FAILED
-        elif not self.share.follows():
-            return Objection.RULES_TURN
-        self.held_back += objection is not None
-        return objection
+            self.held_back += 1
+            return Objection.EARNS_LESS
+        return None if self.share.follows() else Objection.RULES_TURN
 
     def may_continue(self) -> bool:
         """Return True if live advice may continue for another step."""
         return self.worth.affords(self._most_cost)
-
-    def _fails_here(self, key: str, situation: Situation | None) -> bool:
-        """Return True if advice has always failed here, and is not to be tried again."""
-        results = self.worth.results(situation).get(key)
-        if results is None or not results.always_failed:
-            return False
-        results.held_back += 1
-        return results.held_back % RETRY_EVERY != 0
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state as plain values."""

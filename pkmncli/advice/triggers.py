@@ -16,6 +16,8 @@ STUCK_STEPS = 60
 """Steps without a new state or a reward after which an environment counts as stuck, and again after as many more."""
 
 KEPT_LINES = 12
+KEPT_EARLIER = 12
+"""Maximum number of different older events of an episode; the one that was last seen longest ago goes."""
 
 
 class Event(StrEnum):
@@ -47,6 +49,8 @@ class EventWatcher:
     map_names: Mapping[int, str]
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_LINES))
     """Latest events for a prompt, oldest first."""
+    earlier: dict[str, int] = field(default_factory=dict)
+    """Numbers of the events that are no longer among the latest, by their line."""
     _map: int = -1
     _battle: int = 0
     _phase: int = 0
@@ -94,16 +98,23 @@ class EventWatcher:
 
     def _begin(self) -> None:
         self.lines.clear()
+        self.earlier.clear()
         self._seen.clear()
         self._map, self._battle, self._phase, self._milestones, self._still = -1, 0, 0, -1, 0
 
     def _tell(self, line: str) -> None:
+        if len(self.lines) == KEPT_LINES:
+            oldest = self.lines[0]
+            self.earlier[oldest] = self.earlier.pop(oldest, 0) + 1
+            if len(self.earlier) > KEPT_EARLIER:
+                del self.earlier[next(iter(self.earlier))]
         self.lines.append(line)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state as plain values."""
         return {
             "lines": list(self.lines),
+            "earlier": [[line, count] for line, count in self.earlier.items()],
             "numbers": [self._map, self._battle, self._phase, self._milestones, self._still],
             "seen": sorted(self._seen),
         }
@@ -111,5 +122,6 @@ class EventWatcher:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resume from :meth:`state_dict`."""
         self.lines = deque(state["lines"], maxlen=KEPT_LINES)
+        self.earlier = {str(line): int(count) for line, count in state.get("earlier", ())}  # older ones have none
         self._map, self._battle, self._phase, self._milestones, self._still = (int(n) for n in state["numbers"])
         self._seen = {int(one) for one in state["seen"]}

@@ -1,22 +1,18 @@
-"""Worth of advice: the estimate from rewards, over a run, in a situation, and in an episode.
+"""Worth of advice: the estimate from rewards, over a run, in an episode, and in a situation.
 
-Each reward of the advised side counts once: for advice, for the rules, or for neither on the way back from advice. Over
-a run the two sides are compared as in a conservative bandit (Y. Wu and others, «Conservative Bandits», 2016): the rules
-are the baseline, and advice may cost a given share of what they alone would have earned in as many steps.
+Each reward of the advised side counts once: for advice, for the rules, or for neither on the way back from advice.
+Strategies compare the two sides by the figures of episodes. Over a run they are compared as in a conservative bandit
+(Y. Wu and others, «Conservative Bandits», 2016): the rules are the baseline, and advice may cost a given share of what
+they alone would have earned in as many steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from pkmncli.api import ActionNames, Advice, Source
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from pkmncli.api import ActionNames, Advice
 
 FREE_STEPS = 20
 """Steps of advice before it is judged."""
@@ -30,15 +26,10 @@ MOST_AFTERMATH = 30
 the agent must undo what the advice did."""
 
 LEAST_TRIES = 3
-"""Tries after which the results of advice in a situation are used."""
-
-HORIZON = 8
-"""Steps of an episode over which the return and the outcome of a step are taken, its own included."""
+"""Tries after which prompts have the results of advice in a situation."""
 
 LEAST_STEPS = 8
 """Minimum number of a side's steps in an episode to judge it."""
-
-_SIDES = {"llm": Source.LLM, "rule": Source.RULE}
 
 
 class Situation(NamedTuple):
@@ -66,13 +57,54 @@ def action_key(advice: Advice, names: ActionNames) -> str:
 
 
 @dataclass(slots=True)
+class SideTally:
+    """Steps and rewards that count for a side."""
+
+    steps: int = 0
+    reward: float = 0.0
+    successes: int = 0
+    """Steps with a reward above 0."""
+
+    def add(self, reward: float, *, step: bool = True) -> None:
+        """Add a reward; ``step`` is False if its step does not count."""
+        self.steps += step
+        self.reward += reward
+        self.successes += step and reward > 0
+
+
+@dataclass(slots=True)
 class Charge:
-    """Steps charged to the latest advice in one environment."""
+    """Steps charged to the latest advice in one environment, and what both sides have earned in its episode."""
 
     steps: int = 0
     """Steps that the live advice has cost."""
     aftermath: int = 0
     """Following steps that are still charged to the latest advice."""
+    advised: SideTally = field(default_factory=SideTally)
+    rules: SideTally = field(default_factory=SideTally)
+
+    def outcomes(self) -> dict[str, Any]:
+        """Return efficiency and success of advice and of the rules in the episode.
+
+        Returns:
+            ``llm_efficiency`` and ``rule_efficiency``, the reward per step; ``llm_success_rate`` and
+            ``rule_success_rate``, the share of steps with a reward above 0. None for a side with too few steps.
+        """
+        found: dict[str, Any] = {}
+        for name, side in (("llm", self.advised), ("rule", self.rules)):
+            enough = side.steps >= LEAST_STEPS
+            found[f"{name}_efficiency"] = side.reward / side.steps if enough else None
+            found[f"{name}_success_rate"] = side.successes / side.steps if enough else None
+        return found
+
+    def state(self) -> list[float]:
+        """Return the state as plain values."""
+        return [self.steps, self.aftermath, *astuple(self.advised), *astuple(self.rules)]
+
+    @classmethod
+    def from_state(cls, state: Sequence[Any]) -> Charge:
+        """Return the charge that :meth:`state` describes. Earlier versions have the first two values only."""
+        return cls(state[0], state[1], SideTally(*state[2:5]), SideTally(*state[5:8]))
 
     def pass_step(self) -> None:
         """Count down the aftermath after a step of any side."""
@@ -92,23 +124,13 @@ class Results:
     wins: int = 0
     """Tries during which something was earned."""
     reward: float = 0.0
-    held_back: int = 0
-    """Times that it was not tried because it had always failed."""
-
-    @property
-    def always_failed(self) -> bool:
-        """True if enough tries have brought nothing."""
-        return self.tries >= LEAST_TRIES and not self.wins
 
 
 class AdviceWorth:
     """Rewards of advice and of the rules, counted in the order of a training's steps."""
 
     def __init__(self) -> None:
-        self.advised_steps = 0
-        self.advised_reward = 0.0
-        self.rule_steps = 0
-        self.rule_reward = 0.0
+        self.advised, self.rules = SideTally(), SideTally()
         self._results: dict[Situation, dict[str, Results]] = {}
 
     def count(self, charge: Charge, reward: float, *, advised: bool, live: bool, costs: bool) -> float:
@@ -127,12 +149,12 @@ class AdviceWorth:
         # The aftermath earns for neither side: the rules act, but where the advice has led.
         earned = reward if advised else 0.0
         if advised or charge.aftermath:
-            self.advised_steps += costs
-            self.advised_reward += earned
             charge.steps += advised and costs and live
+            for tally in (self.advised, charge.advised):
+                tally.add(earned, step=costs)
         else:
-            self.rule_steps += 1
-            self.rule_reward += reward
+            for tally in (self.rules, charge.rules):
+                tally.add(reward)
         return earned
 
     def affords(self, share: float, ahead: int = 0) -> bool:
@@ -144,16 +166,16 @@ class AdviceWorth:
         """
         if share >= 1:
             return True
-        steps = self.advised_steps + ahead - FREE_STEPS
+        steps = self.advised.steps + ahead - FREE_STEPS
         if steps <= 0:
             return True
-        if self.rule_steps < LEAST_RULE_STEPS:
+        if self.rules.steps < LEAST_RULE_STEPS:
             return False
-        worth = self.rule_reward / self.rule_steps
-        lead = self.advised_reward - worth * steps
+        worth = self.rules.reward / self.rules.steps
+        lead = self.advised.reward - worth * steps
         if lead > 0:
             return True
-        allowed = share * (steps + self.rule_steps)
+        allowed = share * (steps + self.rules.steps)
         # If neither has earned anything yet, steps are the only cost of advice.
         return -lead <= allowed * abs(worth) if worth else steps <= allowed
 
@@ -171,10 +193,10 @@ class AdviceWorth:
     def state_dict(self) -> dict[str, Any]:
         """Return the state as plain values."""
         return {
-            "advised": [self.advised_steps, self.advised_reward],
-            "rules": [self.rule_steps, self.rule_reward],
+            "advised": list(astuple(self.advised)),
+            "rules": list(astuple(self.rules)),
             "results": [
-                [*situation, key, one.tries, one.wins, one.reward, one.held_back]
+                [*situation, key, one.tries, one.wins, one.reward]
                 for situation, results in self._results.items()
                 for key, one in results.items()
             ],
@@ -182,36 +204,11 @@ class AdviceWorth:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resume from :meth:`state_dict`."""
-        self.advised_steps, self.advised_reward = int(state["advised"][0]), float(state["advised"][1])
-        self.rule_steps, self.rule_reward = int(state["rules"][0]), float(state["rules"][1])
+        # Checkpoints of earlier versions have no successes.
+        self.advised, self.rules = SideTally(*state["advised"]), SideTally(*state["rules"])
         self._results = {}
         for row in state["results"]:
-            # Checkpoints of earlier versions have no kinds of battles.
+            # Checkpoints of earlier versions have no kinds of battles, or a fourth number.
             parts = next(index for index, value in enumerate(row) if isinstance(value, str))
             key, *numbers = row[parts:]
-            self._results.setdefault(Situation(*row[:parts]), {})[key] = Results(*numbers)
-
-
-def side_outcomes(sources: NDArray[np.uint8], rewards: NDArray[np.float64]) -> dict[str, Any]:
-    """Return efficiency and success of the language model's steps and of the rules' steps in an episode.
-
-    Args:
-        sources: (steps,), the source of each step of the episode.
-        rewards: (steps,), their rewards.
-
-    Returns:
-        ``llm_efficiency`` and ``rule_efficiency``, the mean reward that followed, per step; ``llm_success_rate`` and
-        ``rule_success_rate``, the share of steps followed by a reward above 0. None for a side with too few steps.
-    """
-    sums = np.concatenate(([0.0], np.cumsum(rewards, dtype=np.float64)))
-    begins = np.arange(len(rewards))
-    with np.errstate(invalid="ignore"):  # infinite rewards are reported elsewhere
-        followed = sums[np.minimum(begins + HORIZON, len(rewards))] - sums[begins]
-    found: dict[str, Any] = {}
-    for side, source in _SIDES.items():
-        own = followed[sources == source]
-        enough = len(own) >= LEAST_STEPS
-        found[f"{side}_efficiency"] = float(own.mean()) / HORIZON if enough else None
-        # Differences of sums are not exactly 0 if no reward followed.
-        found[f"{side}_success_rate"] = float((own > 1e-9).mean()) if enough else None
-    return found
+            self._results.setdefault(Situation(*row[:parts]), {})[key] = Results(*numbers[:3])

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 DangerLevel = Literal["", "none", "low", "high", "critical"]
 
+DEFAULT_RENDER_FPS = 30
+"""Pictures per second of an environment whose metadata have no ``render_fps``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -53,21 +56,25 @@ class Environment(Protocol):
     """Gymnasium environment with the methods that training, advice and exact resume need.
 
     ``reset(seed=..., options={"start_state": bytes})`` and ``step`` are Gymnasium's. Observations are a
-    dictionary of arrays; ``action_mask`` int8 (n,), 1 = allowed, is always one of them. After :meth:`save_state` and
-    :meth:`load_state`, an episode continues exactly as if it had never been saved.
+    dictionary of arrays. One of them may be ``action_mask`` int8 (n,), 1 = allowed; without it every action is allowed.
+    After :meth:`save_state` and :meth:`load_state`, an episode continues exactly as if it had never been saved.
 
-    Optional members are in :class:`pkmncli.api.OptionalEnvironment`.
+    Actions may be of any Discrete, MultiDiscrete or MultiBinary space. Learners, pilots and records see their numbers
+    in :class:`pkmncli.api.FlatActions`; the environment gets actions of its space.
+
+    Optional members are in :class:`pkmncli.api.OptionalEnvironment`. :class:`pkmncli.api.BaseEnvironment` has
+    defaults, and :class:`pkmncli.api.GymnasiumEnvironment` adapts any :class:`gymnasium.Env`.
     """
 
     observation_space: gymnasium.spaces.Dict
-    action_space: gymnasium.spaces.Discrete
+    action_space: gymnasium.Space[Any]
     max_steps_per_episode: int
     """Steps after which an episode is truncated."""
     phase_names: Sequence[str]
     milestone_names: Sequence[str]
     names: Mapping[str, Any]
     """Names for people: ``game``, the title; ``about``, the kind of game in a few words, for prompts; names by number,
-    such as ``maps`` and ``species``; ``milestone_titles``, by milestone.
+    such as ``maps``, ``species`` and ``battles``; ``milestone_titles``, by milestone.
     """
 
     def reset(
@@ -76,11 +83,11 @@ class Environment(Protocol):
         """Begin an episode; the same seed begins the same episode. Return (observation, info)."""
         ...
 
-    def step(self, action: int) -> tuple[dict[str, NDArray[Any]], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[dict[str, NDArray[Any]], float, bool, bool, dict[str, Any]]:
         """Take one action. Return (observation, reward, terminated, truncated, info)."""
         ...
 
-    def advance(self, action: int) -> tuple[float, bool, bool]:
+    def advance(self, action: Any) -> tuple[float, bool, bool]:
         """Take one action without an observation. Return (reward, terminated, truncated)."""
         ...
 
@@ -88,17 +95,12 @@ class Environment(Protocol):
         """Write the observation into arrays of the space's shapes and dtypes, such as shared memory."""
         ...
 
-    @property
-    def pressed(self) -> int:
-        """Action that the latest step carried out: the idle action in place of an action that the mask forbids."""
-        ...
-
     def facts(self) -> Facts:
         """Return the state after the latest reset or step."""
         ...
 
     def memory_hash(self) -> int:
-        """Return a 64-bit hash of all work RAM, to check a replay. It may cost more than a few microseconds."""
+        """Return a 64-bit hash of the whole memory, to check a replay. It may cost more than a few microseconds."""
         ...
 
     def milestone_steps(self) -> list[int]:
@@ -114,15 +116,15 @@ class Environment(Protocol):
         ...
 
     def save_state(self) -> bytes:
-        """Return the whole state: of the emulator, the episode and the rewards."""
+        """Return the whole state: of the game, the episode and the rewards."""
         ...
 
     def load_state(self, state: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Resume from a saved state. Return as :meth:`reset` does. Raise EmulatorError if it does not fit."""
+        """Resume from a saved state. Return as :meth:`reset` does. Raise EnvironmentSetupError if it does not fit."""
         ...
 
     def close(self) -> None:
-        """End the emulator without writing anything."""
+        """Release what the environment holds, without writing anything."""
         ...
 
 

@@ -97,7 +97,8 @@ class LLMBackend(Protocol):
     """Backend of one model. Built with its settings and the model's name; None for its own choice.
 
     :meth:`complete` is called by several threads at once. Building must not connect: :meth:`check` does. A
-    backend that knows prices implements :class:`PricedLLMBackend`.
+    backend that knows prices implements :class:`PricedLLMBackend`. An attribute ``probed = False`` says that its speed
+    is not measured before a training.
     """
 
     model: str

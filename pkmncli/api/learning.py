@@ -19,7 +19,8 @@ class Transitions:
     observation, and the next step's ``observations`` is the first of the new episode. ``sources`` says who decided.
     ``advised`` is the action that the advised side would have taken in ``observations``, whoever decided: a label for
     every step (Ross, Gordon and Bagnell 2011, "A reduction of imitation learning and structured prediction to no-regret
-    online learning"); -1 if it is not known, and None if there is no advised side.
+    online learning"); -1 if it is not known, and None if there is no advised side. ``controls`` (num_envs, dimensions)
+    are the actions of a continuous space, clipped to its bounds, whose number is 0; None if actions are numbers.
     """
 
     observations: Mapping[str, NDArray[Any]]
@@ -30,6 +31,7 @@ class Transitions:
     next_observations: Mapping[str, NDArray[Any]]
     sources: NDArray[np.uint8]
     advised: NDArray[np.int64] | None = None
+    controls: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,9 @@ class Algorithm(Protocol):
     If its settings name an encoder (:data:`pkmncli.api.NAMES_ENCODER`) that is not the default, it is also built with
     the keyword ``encoder``.
 
-    ``act``, ``observe``, ``draw`` and ``publish`` are called by the trainer's thread; ``learn`` by the learner's,
+    ``act``, ``observe``, ``sample`` and ``publish`` are called by the trainer's thread; ``learn`` by the learner's,
     at the same time as ``act`` and ``observe``. The changes of ``learn`` act only after ``publish``. So the trainer's
-    loop is: every ``update_interval`` steps wait for the running ``learn``, ``publish``, ``draw``, start ``learn``.
+    loop is: every ``update_interval`` steps wait for the running ``learn``, ``publish``, ``sample``, start ``learn``.
 
     Optional members are in :class:`pkmncli.api.OptionalAlgorithm` and in the protocols below. The least to write is a
     subclass of :class:`pkmncli.learners.base.BaseLearner`.
@@ -74,11 +76,11 @@ class Algorithm(Protocol):
         """Take in one step of every environment, whoever decided it."""
         ...
 
-    def draw(self) -> object | None:
+    def sample(self) -> object | None:
         """Return the sample for the next ``learn``; None while there is too little experience."""
         ...
 
-    def learn(self, drawn: object) -> dict[str, float]:
+    def learn(self, sampled: object) -> dict[str, float]:
         """Make one update. Return metrics by name."""
         ...
 
@@ -118,6 +120,20 @@ class ValuingAlgorithm(Algorithm, Protocol):
         ...
 
 
+class ContinuousAlgorithm(Algorithm, Protocol):
+    """Learner that can act in a Box of floats. It is then built with that Box, (dimensions,), as its action space.
+
+    The actions that it returns are 0 everywhere, and ``controls`` says which they are.
+    """
+
+    def controls(self) -> NDArray[np.float32]:
+        """Return the actions of the latest choice, (n, dimensions), in the units of the space; bounds may be exceeded.
+
+        The choice is that of ``act``, ``sample_actions`` or ``act_from_memory``, whichever was called last.
+        """
+        ...
+
+
 class SamplingAlgorithm(Algorithm, Protocol):
     """Learner that can sample its actions, for ``pkmn eval --stochastic``."""
 
@@ -131,18 +147,38 @@ class SamplingAlgorithm(Algorithm, Protocol):
         ...
 
 
+class RememberingAlgorithm(Algorithm, Protocol):
+    """Learner whose actions depend on earlier steps of an episode, so that evaluations keep a memory for each episode.
+
+    Its :meth:`act` with ``explore`` remembers the episodes of the training by itself.
+    """
+
+    def act_from_memory(
+        self, observations: Mapping[str, NDArray[Any]], memory: Any, random: np.random.Generator | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], Any]:
+        """Return allowed actions (n,), confidences (n,), and the memory for the next step of the same episodes.
+
+        It changes nothing in the learner.
+
+        Args:
+            observations: arrays (n, ...).
+            memory: result of the step before; None at the start of episodes.
+            random: samples the actions; None for greedy ones.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ExportedPolicy:
     """Policy in a form that needs neither the learner nor this program.
 
-    ``tensors`` are tensors or arrays by name; ``description`` is plain values: parts of an observation, number of
-    actions, sizes of the network. ``example`` is Python source that loads ``policy.safetensors`` and
-    ``policy.json`` beside it and has a function ``act(observation) -> int``: the greedy action for one observation.
+    ``content`` is the file ``policy.<form>``, such as a program of ``torch.export`` (``pt2``) or ONNX (``onnx``).
+    ``description`` is plain values: parts of an observation, number of actions, what the program gives.
     """
 
-    tensors: Mapping[str, Any]
+    content: bytes
     description: Mapping[str, Any]
-    example: str
+    form: str = "pt2"
 
 
 class ExportingAlgorithm(Algorithm, Protocol):

@@ -244,7 +244,7 @@ class LiveTraining:
             content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}  # a pipe never ends
             num_envs, shape = int(content["num_envs"]), content["screen_shape"]
             process_id, began = int(content["process_id"]), float(content["process_began"])
-            if not _is_running(process_id, began):
+            if not is_running(process_id, began):
                 return None
             board = LiveBoard(folder / BOARD_FILE, num_envs, None if shape is None else tuple(map(int, shape)))
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
@@ -254,7 +254,7 @@ class LiveTraining:
     @property
     def running(self) -> bool:
         """True while the process of the training exists."""
-        return _is_running(*self._process)
+        return is_running(*self._process)
 
     def watch(self, seconds: float, pictures_per_second: float) -> None:
         """Ask the trainer to write its progress and pictures for so long. Call it again before that is over.
@@ -355,7 +355,7 @@ def process_began(process_id: int) -> float:
     return float(psutil.Process(process_id).create_time())
 
 
-def _is_running(process_id: int, began: float) -> bool:
+def is_running(process_id: int, began: float) -> bool:
     """Return whether a process exists and is still the one that began then: numbers are reused later."""
     import psutil  # noqa: PLC0415
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pkmncli.api.decisions import Advice, Decision
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class OptionalEnvironment(Environment, Protocol):
     """Members that an environment may have."""
 
-    action_names: ActionNames | Sequence[str]
-    """Names of the actions, in the order of the action mask."""
+    action_names: ActionNames | Sequence[str] | Sequence[Sequence[str]]
+    """Names of the actions, in the order of the action mask; or for each component the names of its values."""
     phase_roles: Sequence[PhaseRole]
     """Role of each of ``phase_names``."""
     situations: Sequence[str]
@@ -36,8 +36,27 @@ class OptionalEnvironment(Environment, Protocol):
     """
     reward_names: Sequence[str]
     """Parts of the reward."""
+    metric_names: Sequence[str]
+    """Names of the environment's own metrics of an episode."""
+    succeeded: bool | None
+    """True if the episode that has ended is a success, False if not, None if unknown.
+
+    Without it, an episode is a success if it reached the milestone that ends it; without milestones nothing is known.
+    """
+    pressed: int
+    """Action that the latest step carried out, such as the idle action in place of one that the mask forbids.
+
+    Without it, that is the action that was given.
+    """
     steps_since_progress: int
     """Steps since anything was new."""
+
+    def reset_unobserved(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode as ``reset`` does, without an observation. It is used if no subclass has another ``reset``.
+
+        Episodes of a few steps are faster with it: what is read is written by ``write_observation`` anyway.
+        """
+        ...
 
     def write_reward_parts(self, out: NDArray[np.float32]) -> None:
         """Write the value of each of ``reward_names`` in the latest step into ``out``; the rest of it is 0."""
@@ -45,6 +64,10 @@ class OptionalEnvironment(Environment, Protocol):
 
     def reward_totals(self) -> Mapping[str, float]:
         """Return the total of each part of the reward in this episode, by name."""
+        ...
+
+    def metrics(self) -> Mapping[str, float]:
+        """Return the environment's own metrics of the episode, such as ``{"score": 12}``. Called at its end."""
         ...
 
     def milestone_frames(self) -> Sequence[int]:
@@ -66,8 +89,48 @@ class OptionalEnvironment(Environment, Protocol):
         """
         ...
 
+    def text_view(self, columns: int) -> str:
+        """Return the state as lines of text of at most so many columns, as people want to see it in a terminal.
+
+        Without it, ``pkmn watch`` and ``pkmn replay --terminal`` show the picture in half blocks.
+        """
+        ...
+
+    @staticmethod
+    def describe_state(state: bytes) -> Mapping[str, Any] | None:
+        """Return what a saved state is: ``game``, ``step``, ``milestone``; None if another environment saved it.
+
+        ``pkmn states`` shows it; a value that is not known is None. The state may be damaged: raise nothing.
+        """
+        ...
+
+    @staticmethod
+    def map_pictures(settings: Mapping[str, Any], maps: Collection[int]) -> Mapping[int, NDArray[np.uint8]]:
+        """Return a picture of each of these maps of a run that is known, one pixel for each tile.
+
+        ``pkmn plot`` and the live page draw visits over them, and keep none.
+
+        Args:
+            settings: settings of the run by ``key`` or ``section.key``, without those that are not set.
+            maps: ids of maps, as in :attr:`Facts.map_id`.
+
+        Returns:
+            By id, (height, width, 3) uint8.
+
+        Raises:
+            PkmnError: what the pictures are drawn from, such as a cartridge image, is not here any more.
+        """
+        ...
+
     def guide(self, pilot: Any) -> None:
         """Take the pilot that decides beside the environment. From now on observations show its goals."""
+        ...
+
+    def for_evaluation(self) -> None:
+        """Prepare for episodes that nothing is learned from. Called once, before the first one.
+
+        What makes training easier, such as shorter games at first, ends here: each episode is the whole task.
+        """
         ...
 
 
@@ -76,6 +139,8 @@ class OptionalPilot(Pilot, Protocol):
 
     skills: Sequence[Skill]
     """Skills that advice can ask for. Declare them on the class."""
+    unbroken: bool
+    """True if advice is over as soon as the learner acts, because it only holds for consecutive steps."""
 
     def reconsider(self, advice: Advice) -> Decision | None:
         """Decide again, for advice about a state in which ``act`` has decided; None to keep that decision.
@@ -114,16 +179,16 @@ class OptionalAlgorithm(Algorithm, Protocol):
 
     waits_for_updates: bool
     """True to act with an update at once: the environments wait for each ``learn``, which ``publish`` follows."""
-    draws_ahead: bool
-    """True if ``draw`` does not depend on a running ``learn``.
+    samples_ahead: bool
+    """True if ``sample`` does not depend on a running ``learn``.
 
-    Then the order is: ``draw``, queue the next ``learn``, wait for the running one, ``publish(begun=True)``. So acting
-    never waits for learning to begin.
+    Then the order is: ``sample``, queue the next ``learn``, wait for the running one, ``publish(begun=True)``. So
+    acting never waits for learning to begin.
     """
     learns_at_once: bool
-    """True if ``learn`` only launches work on a graphics card, and does not wait for it.
+    """True if ``learn`` only launches work on a GPU, and does not wait for it.
 
-    Then ``draw`` and ``learn`` are called by the trainer's thread while the environments take the step after the
+    Then ``sample`` and ``learn`` are called by the trainer's thread while the environments take the step after the
     window's end, and ``publish`` at the end of the next window.
     """
 
@@ -149,7 +214,7 @@ class OptionalSettings(Protocol):
     """Class attributes that a settings model may have."""
 
     pilots: ClassVar[Sequence[str]]
-    """Of an environment: names of its plugin's pilots that can play it."""
+    """Of an environment: names of its plugin's pilots that can play it. The first one does by default."""
     observed_in_training: ClassVar[str]
     """Of an environment: observation type that is best to learn from."""
     serves: ClassVar[Sequence[str]]

@@ -38,6 +38,8 @@ class Register(Protocol):
         api: int = API_VERSION,
         extra: str = "",
         presets: str | Path = "",
+        evaluate: str | Callable[..., Any] = "",
+        play: str | Callable[..., Any] = "",
     ) -> None:
         """Register ``name``.
 
@@ -50,5 +52,10 @@ class Register(Protocol):
             api: the API version that the plugin was written for.
             extra: the extra of the distribution that brings what the target imports.
             presets: of a learner, the folder of its presets, as ``"package:folder"``: a TOML file each.
+            evaluate: of a command that makes runs, the function that ``pkmn eval`` calls, as ``"package.module:name"``:
+                ``evaluate(run, state, episodes, seed)`` with the :class:`pkmncli.api.RunInfo` and a checkpoint's state
+                returns results as plain values by name, ``avg_reward`` among them.
+            play: of an environment, the command ``pkmn play --env NAME``, a function that Typer can run, as
+                ``"package.module:name"``: its options are those of the command.
         """
         ...

@@ -1,11 +1,77 @@
-"""Observation spaces with meanings: numbers that name kinds, and maps of bits."""
+"""Observation spaces: their parts by name, and spaces with meanings, such as numbers that name kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import getitem
+from typing import Any
 
 import gymnasium
 import numpy as np
+
+UNNAMED = "observation"
+"""Name of an observation that is no dictionary."""
+
+
+def named_parts(
+    space: gymnasium.Space[Any], name: str = "", path: tuple[Any, ...] = ()
+) -> Iterator[tuple[str, tuple[Any, ...], gymnasium.Space[Any]]]:
+    """Yield name, path and space of each part of an observation that is no Dict or Tuple.
+
+    The name is the path joined by dots, such as ``where.0``. It begins with :data:`UNNAMED` if the outermost space is
+    no Dict.
+    """
+    members: Iterable[tuple[Any, gymnasium.Space[Any]]]
+    if isinstance(space, gymnasium.spaces.Dict):
+        members = space.spaces.items()
+    else:
+        name = name or UNNAMED
+        if not isinstance(space, gymnasium.spaces.Tuple):
+            yield name, path, space
+            return
+        members = enumerate(space.spaces)
+    for key, member in members:
+        yield from named_parts(member, f"{name}.{key}" if name else str(key), (*path, key))
+
+
+def part_at(observation: Any, path: Sequence[Any]) -> Any:
+    """Return a part of a nested observation, or of what is nested in the same way, by its path."""
+    return reduce(getitem, path, observation)
+
+
+def array_members(space: gymnasium.spaces.Dict) -> dict[tuple[str, ...], gymnasium.Space[Any]]:
+    """Return the members of a dictionary space by path, in order, also those of nested dictionaries.
+
+    The key of a member is its path joined by dots, such as ``a.b``. Text is left out: it reaches language models in the
+    context, and no learner.
+    """
+    members: dict[tuple[str, ...], gymnasium.Space[Any]] = {}
+    for key, member in space.spaces.items():
+        if isinstance(member, gymnasium.spaces.Dict):
+            members |= {(key, *path): inner for path, inner in array_members(member).items()}
+        elif not isinstance(member, gymnasium.spaces.Text):
+            members[key,] = member
+    return members
+
+
+def blank_observation(space: gymnasium.spaces.Dict) -> dict[str, Any]:
+    """Return zeros for each array of a dictionary space, nested as the space is."""
+    return {
+        key: blank_observation(member)
+        if isinstance(member, gymnasium.spaces.Dict)
+        else np.zeros(member.shape or (), member.dtype)
+        for key, member in space.spaces.items()
+        if not isinstance(member, gymnasium.spaces.Text)
+    }
+
+
+def array_at(observation: Mapping[str, Any], key: str) -> Any:
+    """Return an array of an observation, nested or flat, by its key such as ``a.b``."""
+    if key in observation:
+        return observation[key]
+    first, _, rest = key.partition(".")
+    return array_at(observation[first], rest)
 
 
 class ScaledBox(gymnasium.spaces.Box):

@@ -59,10 +59,10 @@ class Strategy(Protocol):
 
         Args:
             performance: ``episode_reward``, ``average_reward``, ``episode_length`` (steps), ``llm_usage_rate``,
-                ``success`` (whether the episode reached its goal), ``success_rate``, ``strategy_switches``,
-                ``curriculum_stage``; and for each side of the episode, or None where it did not act:
-                ``llm_efficiency`` and ``rule_efficiency``, the mean reward per step after that side's steps, and
-                ``llm_success_rate`` and ``rule_success_rate``, the share of its steps followed by a reward.
+                ``success`` (whether the episode was a success) and ``success_rate``, None if unknown,
+                ``strategy_switches``, ``curriculum_stage``; and for each side, or None where it did not act:
+                ``llm_efficiency`` and ``rule_efficiency``, the reward per step, and ``llm_success_rate`` and
+                ``rule_success_rate``, the share of steps with a reward. Steps back from advice are charged to it.
         """
         ...
 

@@ -19,7 +19,10 @@ class Tracker(Protocol):
     """
 
     def log(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Take in metrics by name, measured after ``step`` environment steps. Steps never decrease."""
+        """Take in metrics by name, measured after ``step`` environment steps. Steps never decrease.
+
+        Where hundreds of episodes end in a second, a call has the latest value of each metric since the one before.
+        """
         ...
 
     def flush(self) -> None:

@@ -6,6 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from pkmncli.api.decisions import Action
+
+DEFAULT_FRAMES_PER_SECOND = 59.7275
+"""Frames per second of an environment, or a run of an earlier version, that declares none: those of a Game Boy."""
+
 
 @dataclass(frozen=True, slots=True)
 class ActionNames:
@@ -31,6 +36,13 @@ class ActionNames:
     def idle_action(self) -> int:
         """Number of the action that does nothing; the last action if none is declared."""
         return self.names.index(self.idle) if self.idle else len(self.names) - 1
+
+
+def default_action_names(count: int = len(Action)) -> ActionNames:
+    """Return the names of actions for an environment that declares none: those of Action if it has as many."""
+    if count == len(Action):
+        return ActionNames(tuple(action.name.lower() for action in Action), idle=Action.NONE.name.lower())
+    return ActionNames(tuple(f"action_{number}" for number in range(count)))
 
 
 class PhaseRole(StrEnum):

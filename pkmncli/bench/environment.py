@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from pkmncli.api import Environment
+from pkmncli.api.actions import MASK
+from pkmncli.api.spaces import blank_observation
 from pkmncli.bench.pairs import Measurement, measure_pairs, never, quantity, ratio
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import environment_spec
+from pkmncli.training.workers.flat_environment import flattened
 
 STEPS_PER_ROUND = 400
 PAIRS = 9
@@ -32,8 +36,17 @@ def bench_environment(
     """Measure ``step`` against the bare emulator with the same frames, and against stepping frame by frame.
 
     Each side takes the same actions from the same state; the environment defines its bare emulation, without its
-    observations. An observation that the environment lacks is left out.
+    observations. An observation that the environment lacks is left out. Of an environment without an emulator, measure
+    steps of random allowed actions with their observations.
     """
+    model = registry.get("environments", settings.train.env).load_config()
+    if model is None or "observation_type" not in model.model_fields:
+        environment = flattened(environment_spec(settings, registry).build())
+        try:
+            (speeds,) = measure_pairs([_random_steps(environment)], pairs, stop)
+        finally:
+            environment.close()
+        return [quantity("random allowed actions, with observations", speeds, "steps/s")]
     results: list[Measurement] = []
     for observed, screen, budget in (
         ("state", "packed", BUDGET_STATE),
@@ -63,6 +76,25 @@ def bench_environment(
             if reading:
                 results.append(_reading_share(reading[0], step))
     return results
+
+
+def _random_steps(environment: Environment) -> Callable[[], float]:
+    """Return the measurement: steps per second of random allowed actions; ended episodes begin again."""
+    choose = np.random.default_rng(0)
+    observed = blank_observation(environment.observation_space)
+    environment.reset(seed=0)
+
+    def run() -> float:
+        began = time.perf_counter()
+        for step in range(STEPS_PER_ROUND):
+            environment.write_observation(observed)
+            allowed = np.flatnonzero(observed[MASK])
+            _reward, terminated, truncated = environment.advance(int(allowed[choose.integers(len(allowed))]))
+            if terminated or truncated:
+                environment.reset(seed=step)
+        return STEPS_PER_ROUND / (time.perf_counter() - began)
+
+    return run
 
 
 def _reading_share(reading: list[float], step: list[float]) -> Measurement:

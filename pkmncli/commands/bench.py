@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from pkmncli.bench.environment import bench_environment
 from pkmncli.bench.llm import bench_llm
@@ -21,7 +20,9 @@ from pkmncli.bench.startup import bench_startup
 from pkmncli.bench.training import bench_memory, bench_training
 from pkmncli.bench.workers import bench_workers
 from pkmncli.config import ResolvedSettings, resolve_settings
+from pkmncli.outgoing_text import drawing_stream
 from pkmncli.plugins import Registry, get_registry
+from pkmncli.tables import table
 from pkmncli.training.interrupts import InterruptFlag
 
 
@@ -61,7 +62,7 @@ def bench(
     """Measure the speed of the parts: ratios from repeated pairs in one run, with their budgets."""
     registry = get_registry()
     settings = resolve_settings({"mode": "rl-only", "env": env, "rom_path": rom}, registry=registry, environ={})
-    console = Console(highlight=False, stderr=as_json)
+    console = Console(file=drawing_stream(error=as_json), highlight=False, stderr=as_json)
     results: dict[str, list[Measurement]] = {}
     with InterruptFlag() as interrupted:
         try:
@@ -69,7 +70,7 @@ def bench(
                 with console.status(f"measuring {part.value}; about a minute"):
                     results[part.value] = _MEASURES[part](settings, registry, lambda: bool(interrupted))
                 if not as_json:
-                    _show(console, part.value, results[part.value])
+                    _show(part.value, results[part.value])
         except KeyboardInterrupt:
             raise typer.Exit(interrupted.exit_code) from None
     if as_json:
@@ -78,22 +79,20 @@ def bench(
         typer.echo(json.dumps({"machine": machine, "parts": figures}, indent=2))
 
 
-def _show(console: Console, part: str, measured: list[Measurement]) -> None:
-    table = Table(title=part, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
-    table.add_column("what")
-    table.add_column("median", justify="right")
-    table.add_column("range", justify="right")
-    table.add_column("budget", justify="right")
-    table.add_column("")
+def _show(part: str, measured: list[Measurement]) -> None:
+    rows = []
     for one in measured:
         sign = "at least" if one.at_least else "at most"
         budget = "" if one.budget is None else f"{sign} {one.budget:g}"
         verdict = {None: "", True: "met", False: "MISSED"}[one.met]
-        table.add_row(
-            one.name,
-            f"{one.value:.2f} {one.unit}",
-            f"{one.low:.2f} to {one.high:.2f}",
-            f"{budget} {verdict}".strip(),
-            one.detail,
+        rows.append(
+            [
+                one.name,
+                f"{one.value:.2f} {one.unit}".strip(),
+                f"{one.low:.2f} to {one.high:.2f}",
+                f"{budget} {verdict}".strip(),
+                one.detail,
+            ]
         )
-    console.print(table)
+    headings = ["what", "median", "range", "budget", "how"]
+    typer.echo(f"{part}\n{table(headings, rows, text=('what', 'how'), drop=('how',))}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +12,11 @@ from pkmncli.comparison.compared_runs import find_runs
 from pkmncli.comparison.comparing import Question
 from pkmncli.comparison.comparing import compare as compare_runs
 from pkmncli.comparison.picture import check_plot, draw
-from pkmncli.comparison.report import Format, write
+from pkmncli.comparison.report import write
 from pkmncli.diagnostics import say
+from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
+from pkmncli.tables import Format
 
 
 def compare(
@@ -34,7 +37,7 @@ def compare(
         typer.Option(
             metavar="NAME",
             help="Metric whose latest value is a run's score. [default: mean reward of the latest evaluation, "
-            "or of the last training episodes if a run has none]",
+            "or of the last training episodes if fewer than two runs have one]",
         ),
     ] = None,
     last: Annotated[int, typer.Option(min=1, help="Latest values of the metric, whose mean is the score.")] = 1,
@@ -62,6 +65,8 @@ def compare(
     """
     if plot is not None:
         check_plot(plot)
+    if target is not None and not math.isfinite(target):
+        raise ConfigurationError(f"--target {target}: must be a finite number")
     registry = get_registry()
     question = Question(metric, last, lower_is_better, target, tuple(by or ()), tuple(task or ()))
     found = compare_runs(find_runs(runs or (), save_dir), registry, question)

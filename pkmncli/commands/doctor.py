@@ -26,6 +26,7 @@ from pkmncli.llm.client import NO_THINKING, is_empty
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir, open_run
 from pkmncli.seeds import Purpose
+from pkmncli.tables import prose
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.reports import MOST_REPORTS, read_reports
@@ -66,7 +67,7 @@ def doctor(
         int | None,
         typer.Option(min=0, help="With --run: number of latest reports to show; 0 for all. [default: 10; all as JSON]"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="With --run: print the reports as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")] = False,
 ) -> None:
     """Check this installation: parts, game, folders, and which language models answer, how fast.
 
@@ -78,21 +79,28 @@ def doctor(
             raise ConfigurationError("--run excludes --llm, --llm-model and --set")
         _show_reports(open_run(None if run == "latest" else run, save_dir), limit, as_json=as_json)
         return
-    if as_json or save_dir is not None or limit is not None:
-        raise ConfigurationError(
-            "--json, --limit and --save-dir are for the reports of a run: pkmn doctor --run latest --json"
-        )
+    if save_dir is not None or limit is not None:
+        raise ConfigurationError("--limit and --save-dir are for the reports of a run: pkmn doctor --run latest")
     registry = get_registry()
-    failed = False
-    for well, what, found in [] if llm else _installation(registry):
-        _print(well, what, found)
+    examined = []
+    for line in _examined(registry, llm, llm_model, set_ or []):
+        examined.append(line)
+        if not as_json:
+            _print(*line)
+    if as_json:
+        named = [{"well": well, "what": what, "found": found} for well, what, found in examined]
+        typer.echo(json.dumps(named, indent=2, ensure_ascii=False))
+    if llm and not all(well for well, _, _ in examined):
+        raise typer.Exit(EXIT_LLM)
+
+
+def _examined(registry: Registry, llm: str | None, llm_model: str | None, sets: list[str]) -> Iterator[Line]:
+    """Yield what there is to say of the installation and of each language model; of ``llm`` alone if it is named."""
+    if llm is None:
+        yield from _installation(registry)
     names = [llm] if llm else sorted(entry.name for entry in registry.registrations("llm_backends"))
     for name in names:
-        well, what, found = _model(registry, name, llm_model, set_ or [], _LONGEST_ANSWER_S if llm else _ANSWER_S)
-        _print(well, what, found)
-        failed = failed or (llm is not None and not well)
-    if failed:
-        raise typer.Exit(EXIT_LLM)
+        yield _model(registry, name, llm_model, sets, _LONGEST_ANSWER_S if llm else _ANSWER_S)
 
 
 def _show_reports(run: Run, limit: int | None, *, as_json: bool) -> None:
@@ -134,7 +142,7 @@ def _in_words(report: dict[str, Any]) -> str:
 
 def _print(well: bool | None, what: str, found: str) -> None:
     mark = {True: "ok", False: "--", None: "  "}[well]
-    typer.echo(f"{mark}  {what:22} {found}")
+    typer.echo(prose(f"{mark}  {what:22} {found}", indent=" " * 6))
 
 
 def _installation(registry: Registry) -> Iterator[Line]:

@@ -4,60 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from pkmncli.config import NONE, ResolvedSettings, TrainSettings
+from pkmncli.command_forms import other_options
+from pkmncli.config import TrainSettings
+from pkmncli.config.run_file import read_run_file
 from pkmncli.errors import ConfigurationError
-from pkmncli.hybrid.arbiter import AgentMode
-from pkmncli.hybrid.hand_over import HandOver
-from pkmncli.plugins import Registry, get_registry
+from pkmncli.plugins import get_registry
+from pkmncli.plurals import counted
 from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, default_save_dir
-from pkmncli.seeds import Purpose
-from pkmncli.training.assembly import build_learner, open_store, worker_spec
-from pkmncli.training.beginnings.given_starts import check_kept_starts
-from pkmncli.training.checkpoints.files import read_checkpoint
-from pkmncli.training.checkpoints.selection import readable_checkpoint
-from pkmncli.training.compatibility import check_deciders
-from pkmncli.training.display.verdict import PLAYERS, rows_of, table_lines, verdict
-from pkmncli.training.evaluation.baselines import BASELINES_FILE, Baselines
-from pkmncli.training.evaluation.evaluation import (
-    PLAYED_BY,
-    AgentPolicy,
-    EvaluatedEpisode,
-    LearnerPolicy,
-    Policy,
-    RandomPolicy,
-    evaluate,
-    keep_evaluation,
-    report,
-)
-from pkmncli.training.evaluation.final_evaluation import play_baselines, side_by_side_spec
+from pkmncli.tables import prose
+from pkmncli.training.display.progress import EvaluationProgress
+from pkmncli.training.display.verdict import PLAYERS, rows_of, table_lines
+from pkmncli.training.evaluation.command_evaluation import evaluate_command_run, result_lines
+from pkmncli.training.evaluation.evaluation import PLAYED_BY
 from pkmncli.training.evaluation.pretrained_run import open_agent
+from pkmncli.training.evaluation.run_evaluation import EvaluationMode, RunEvaluation
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.run_keeper import quoted
 from pkmncli.training.run_settings import run_settings
-from pkmncli.training.session import larger_budget, quoted
-from pkmncli.training.workers.pool import WorkerPool
-from pkmncli.training.workers.spec import WorkerSpec
+from pkmncli.training.session import larger_budget
 from pkmncli.video import check_video_name
 
+_OF_EVERY_RUN = frozenset({"run", "checkpoint", "episodes", "seed", "as_json", "save_dir"})
+"""Options that also suit a run of a plugin's command."""
+
+_PLAYERS_TO_WATCH = {
+    EvaluationMode.RL_ONLY.value: "",
+    EvaluationMode.ADAPTIVE.value: " --mode adaptive",
+    EvaluationMode.LLM_ONLY.value: " --mode rules",
+}
+"""Options of ``pkmn watch`` for the player of an evaluation."""
+
 _RUN, _EPISODES, _OUTPUT = "Run", "Episodes", "Output"
-
-
-class EvaluationMode(StrEnum):
-    """Players of an evaluation."""
-
-    RL_ONLY = "rl-only"
-    ADAPTIVE = "adaptive"
-    LLM_ONLY = "llm-only"
-    RANDOM = "random"
 
 
 def eval(
@@ -83,7 +66,7 @@ def eval(
         Path | None, typer.Option(help="Present folder of the run's game profile.", rich_help_panel=_RUN)
     ] = None,
     checkpoint: Annotated[
-        str, typer.Option(help="latest, best, a milestone, or a number of steps.", rich_help_panel=_RUN)
+        str, typer.Option(help="latest, best, a milestone, episode-N, or a number of steps.", rich_help_panel=_RUN)
     ] = "latest",
     episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.", rich_help_panel=_EPISODES)] = 10,
     mode: Annotated[
@@ -152,42 +135,50 @@ def eval(
     if stochastic and mode is not EvaluationMode.RL_ONLY:
         raise ConfigurationError("--stochastic: only the learner alone samples its actions; use it with --mode rl-only")
     registry = get_registry()
-    found = open_agent(context, run, save_dir, registry, pretrained, rom)
-    changes: dict[str, Any] = {
-        "max_steps_per_episode": max_steps_per_episode,
-        "goal": goal,
-        "knowledge": knowledge,
-        "llm": NONE,  # no model is asked, so its results stay the same
-        "pretrain_steps": 0,  # nothing is learned
-    }
-    if mode is not EvaluationMode.RANDOM:
-        changes["mode"] = mode.value
+
+    def tell(text: str) -> None:
+        if not as_json:
+            typer.echo(text)
+
+    found = open_agent(context, run, save_dir, registry, pretrained, rom, tell)
+    if (command := read_run_file(found.folder).command) is not None:
+        if others := other_options(context, _OF_EVERY_RUN):
+            raise ConfigurationError(f"{others[0]}: a run of 'pkmn {command}' is evaluated without it")
+        result = evaluate_command_run(found, registry, checkpoint=checkpoint, episodes=episodes, seed=seed)
+        typer.echo(json.dumps(result, indent=2) if as_json else "\n".join(result_lines(result)))
+        return
     own = run_settings(found, registry, rom=None if pretrained else rom, game_folder=game_folder)
-    settings = own.changed(changes, may_change=tuple(changes))
-    if mode is EvaluationMode.RL_ONLY and settings.train.rl == NONE:
-        raise ConfigurationError(f"{found.name} was trained without a learner: evaluate it with --mode llm-only")
-    if mode is not EvaluationMode.RANDOM:
-        check_deciders(settings)
-    evaluation = _Evaluation(
+    changes = {"max_steps_per_episode": max_steps_per_episode, "goal": goal, "knowledge": knowledge}
+    evaluation = RunEvaluation.of(
         found,
-        settings,
+        own,
         registry,
-        readable_checkpoint(found, checkpoint),
-        mode,
-        min(envs, episodes),
-        episodes,
-        settings.train.seed if seed is None else seed,
-        stochastic=stochastic,
+        checkpoint=checkpoint,
+        mode=mode,
+        envs=envs,
+        episodes=episodes,
+        seed=seed,
         baselines=mode is EvaluationMode.RL_ONLY if baselines is None else baselines,
+        stochastic=stochastic,
+        changes=changes,
     )
-    played, result, exit_code = evaluation.play(show=not as_json)
+    settings = evaluation.settings
+    with InterruptFlag() as interrupted, EvaluationProgress(episodes, quiet=as_json) as progress:
+        played, result = evaluation.play(
+            on_begin=tell,
+            on_step=progress.on_step,
+            interrupted=lambda: bool(interrupted),
+        )
+    exit_code = interrupted.exit_code if interrupted else 0
     if not played:
         raise typer.Exit(exit_code)
     # shown first, so that it isn't lost where the run can't keep it
-    typer.echo(
-        json.dumps(result, indent=2) if as_json else "\n".join(_lines(result, found, settings.train, pretrained))
-    )
-    folder = keep_evaluation(found, lambda folder: open_store(registry, folder), result, played)
+    if as_json:
+        typer.echo(json.dumps(result, indent=2))
+    else:
+        for line in _lines(result, found, settings.train, pretrained):
+            typer.echo(line if line.startswith("  pkmn ") else prose(line, indent="  "))  # commands can be copied
+    folder = evaluation.keep(played, result)
     if (video is not None or videos is not None) and not exit_code:
         film_evaluation(
             found,
@@ -203,93 +194,6 @@ def eval(
         raise typer.Exit(exit_code)
 
 
-@dataclass(frozen=True, slots=True)
-class _Evaluation:
-    """An evaluation: the checkpoint, the mode, the episodes."""
-
-    run: Run
-    settings: ResolvedSettings
-    registry: Registry
-    checkpoint: Path
-    mode: EvaluationMode
-    envs: int
-    episodes: int
-    seed: int
-    stochastic: bool
-    baselines: bool
-
-    def play(self, *, show: bool) -> tuple[list[EvaluatedEpisode], dict[str, Any], int]:
-        """Return the episodes, the result, and the exit code of an interruption; 0 without one."""
-        check_kept_starts(self.settings, self.run)
-        progress = Progress(console=Console(stderr=True), disable=not show, transient=True)
-        with InterruptFlag() as interrupted, WorkerPool(self._spec()) as pool, progress:
-            if show:
-                typer.echo(self._introduction(pool))
-            # refuses a checkpoint of another image or game; what it loads is gone with the first reset
-            pool.call(0, "load", read_checkpoint(self.checkpoint).workers[0], 0)
-            task = progress.add_task("playing", total=self.episodes)
-            played = evaluate(
-                pool,
-                self._policy(pool),
-                self.episodes,
-                seed=self.seed,
-                on_episode=lambda done: progress.update(task, completed=done),
-                interrupted=lambda: bool(interrupted),
-            )
-            result: dict[str, Any] = {
-                "run": self.run.name,
-                "checkpoint": self.checkpoint.name,
-                "mode": self.mode.value,
-                "stochastic": self.stochastic,
-                "seed": self.seed,
-            }
-            if played:
-                result |= report([one.summary for one in played], pool.milestone_names, pool.goal)
-            if self.baselines and len(played) == self.episodes:
-                result |= play_baselines(
-                    Baselines(self.run.folder / BASELINES_FILE, pool),
-                    self.episodes,
-                    on_activity=lambda doing: progress.update(task, description=doing),
-                    interrupted=lambda: bool(interrupted),
-                )
-            if played and self.mode is EvaluationMode.RL_ONLY:
-                result["verdict"] = verdict(result, result.get("pilot"), result.get("random"))
-            return played, result, interrupted.exit_code if interrupted else 0
-
-    def _spec(self) -> WorkerSpec:
-        if self.baselines:
-            return side_by_side_spec(self.settings, self.registry, num_envs=self.envs, seed=self.seed)
-        return worker_spec(self.settings, self.registry, Purpose.EVALUATION, num_envs=self.envs, seed=self.seed)
-
-    def _policy(self, pool: WorkerPool) -> Policy:
-        if self.mode is EvaluationMode.RANDOM:
-            return RandomPolicy(self.seed)
-        content = read_checkpoint(self.checkpoint)
-        train = self.settings.train
-        learner = build_learner(self.settings, self.registry, pool, total_steps=1, num_envs=train.envs)
-        learner.load_state_dict(content.learner)
-        if self.mode is EvaluationMode.RL_ONLY:
-            return LearnerPolicy(learner, self.seed if self.stochastic else None)
-        hand_over = None
-        if content.trainer.hand_over is not None:  # not in a game's own policy, nor of an earlier version
-            hand_over = HandOver(pool.situations, train.envs, self.settings.hand_over)
-            hand_over.load_state_dict(content.trainer.hand_over)
-        return AgentPolicy(learner, AgentMode(self.mode.value), content.trainer.trust, hand_over)
-
-    def _introduction(self, pool: WorkerPool) -> str:
-        """Return the lines that explain the evaluation."""
-        lines = [f"Evaluating {self.run.name}, {self.checkpoint.name}: {PLAYED_BY[self.mode]}."]
-        if self.mode is EvaluationMode.RL_ONLY:
-            how = "samples each action from its policy" if self.stochastic else "always takes its best action"
-            lines.append(f"It decides every step, and {how}.")
-        ends = f"to {pool.goal} or at most" if pool.goal is not None else "of at most"
-        lines.append(
-            f"{self.episodes} episodes from held-out starts (seed {self.seed}), each {ends} "
-            f"{pool.max_steps_per_episode:,} steps."
-        )
-        return "\n".join(lines)
-
-
 def _lines(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained: str | None) -> list[str]:
     """Return the result as lines for people."""
     mode = EvaluationMode(result["mode"])
@@ -297,14 +201,18 @@ def _lines(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained
     beside = {key: result[key] for key in PLAYERS if key in result}
     lines = ["", result["verdict"]] if "verdict" in result else [""]
     names = {**PLAYERS, mode.value: PLAYED_BY[mode]}
-    lines += [f"  {line}" for line in table_lines(rows_of({name: result, **beside}, names))]
+    lines += table_lines(rows_of({name: result, **beside}, names), "  ")
     lines.append(
-        f"  Reward is the mean of {result['episodes']} episodes; standard deviation {result['std_reward']:,.1f}, "
-        f"{result['avg_length']:,.0f} steps long."
+        f"  Reward is the mean of {counted(result['episodes'], 'episode')}; "
+        f"standard deviation {result['std_reward']:,.1f}, {result['avg_length']:,.0f} steps long."
     )
-    lines += ["", *_milestone_lines(result)]
+    if result.get("metrics"):
+        found = ", ".join(f"{name} {value:,.4g}" for name, value in result["metrics"].items())
+        lines.append(f"  Means of the environment's metrics: {found}.")
+    milestones = _milestone_lines(result)
+    lines += ["", *milestones] if milestones else []
     if mode is EvaluationMode.RL_ONLY:
-        lines += _why_not_the_trainings_reward(run)
+        lines += _why_less_than_in_training(result["avg_reward"], run)
     return [*lines, "", "Next:", *(f"  {step}" for step in _next_steps(result, run, train, pretrained))]
 
 
@@ -315,19 +223,20 @@ def _milestone_lines(result: Mapping[str, Any]) -> list[str]:
         if one["episodes"]
     ]
     if not rows:
-        return ["No milestone was reached."]
+        return ["No milestone was reached."] if result["milestones"] else []
     return table_lines([["milestone", "episodes", "95% interval", "step"], *rows])
 
 
-def _why_not_the_trainings_reward(run: Run) -> list[str]:
+def _why_less_than_in_training(alone: float, run: Run) -> list[str]:
+    """Return a line on the training's reward where that is higher since others earned a part of it."""
     summary = run.read_summary()
     reward, shares = summary.get("final_avg_reward"), summary.get("source_shares", {})
     others = shares.get("rule", 0.0) + shares.get("llm", 0.0)
-    if reward is None or not others:
+    if reward is None or not others or alone >= reward:
         return []
     return [
         "",
-        f"Not to be compared with the training's reward ({reward:,.1f} lately): there, others pressed in "
+        f"Not to be compared with the training's reward ({reward:,.1f} lately): there, others decided "
         f"{others:.0%} of the steps.",
     ]
 
@@ -336,20 +245,24 @@ def _next_steps(result: Mapping[str, Any], run: Run, train: TrainSettings, pretr
     if pretrained is not None:
         return [
             f"pkmn replay --pretrained {pretrained} --video best.mp4  watch it",
+            f"pkmn watch --pretrained {pretrained}  watch it play now",
             f"pkmn train --start-from pretrained:{pretrained}  train on from its weights",
         ]
     which = "" if run.folder.parent == default_save_dir().absolute() else f" {quoted(run.folder)}"
     steps = [(f"pkmn replay{which} --evaluation --video best.mp4", "watch the best of these episodes")]
     if result["mode"] == EvaluationMode.RL_ONLY.value:
-        best = max((result[name]["goal_share"] for name in ("pilot", "random") if name in result), default=1.0)
-        if result["goal_share"] < best:
+        others = [result[name] for name in ("pilot", "random") if name in result]
+        measure = "avg_reward" if result["goal_share"] is None else "goal_share"
+        if others and result[measure] < max(one[measure] for one in others):
             budget = larger_budget(train, run.read_summary())
             steps.insert(0, (f"pkmn train --resume{which} {budget}", "train on: there is more to learn"))
-        if not result["stochastic"] and result["goal_share"] < 1:
+        if not result["stochastic"] and result["goal_share"] not in (None, 1):
             steps.append(
-                (f"pkmn eval{which} --stochastic", "a learner that is stuck may get on by drawing its presses")
+                (f"pkmn eval{which} --stochastic", "a learner that is stuck may get on by sampling its actions")
             )
     else:
         steps.append((f"pkmn eval{which}", "what the learner does alone"))
+    if (player := _PLAYERS_TO_WATCH.get(result["mode"])) is not None:
+        steps.append((f"pkmn watch{which}{player}", "watch it play now"))
     width = max(len(step) for step, _ in steps)
     return [f"{step:{width}}  {why}" for step, why in steps]

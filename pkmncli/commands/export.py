@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
+from pkmncli.checkpoint_index import BEST, LATEST
+from pkmncli.command_forms import other_options
 from pkmncli.config import CONFIG_FILE, NONE, ResolvedSettings
+from pkmncli.config.command_settings import CommandSettings
+from pkmncli.config.run_file import read_run_file
 from pkmncli.errors import ConfigurationError
 from pkmncli.exporting import (
     DESCRIPTION,
-    EXAMPLE,
-    POLICY,
-    export_policy,
+    export_run_policy,
     export_tables,
     loading_line,
     prepare_folder,
+    table_file,
 )
 from pkmncli.plugins import Registry, get_registry
+from pkmncli.run_upkeep.bundle_writing import write_bundle
+from pkmncli.run_upkeep.facts import size_in_words
 from pkmncli.runs import Run, open_run
 from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import build_learner, open_store, tables_folder, worker_spec
 from pkmncli.training.beginnings.pretrained import SCORE, WEIGHTS, write_pretrained
 from pkmncli.training.checkpoints.files import read_checkpoint
 from pkmncli.training.checkpoints.selection import readable_checkpoint
+from pkmncli.training.display.progress import EvaluationProgress
 from pkmncli.training.evaluation.final_evaluation import hold_final_evaluation
 from pkmncli.training.interrupts import InterruptFlag
+from pkmncli.training.run_keeper import quoted
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.workers.pool import WorkerPool
 
 _RUN, _CONTENT, _FILES = "Run", "Content", "Files"
+_TABLES = ("metrics", "episodes", "decisions")
+_SEPARATE = {
+    "bundle": {"run", "bundle", "checkpoint", "overwrite", "save_dir"},
+    "pretrained": {
+        *("run", "pretrained", "episodes", "checkpoint", "tables", "rom", "game_folder", "overwrite", "save_dir")
+    },
+}
+"""Options that write something alone, each with the parameters that go with it."""
 
 
 class Format(StrEnum):
@@ -41,9 +55,11 @@ class Format(StrEnum):
 
     CSV = "csv"
     PARQUET = "parquet"
+    SQLITE = "sqlite"
 
 
 def export(
+    context: typer.Context,
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
     *,
     to: Annotated[
@@ -61,7 +77,7 @@ def export(
         bool,
         typer.Option(
             "--policy",
-            help="Also export the policy: weights, a description, and Python that runs them.",
+            help="Also export the policy: a program that torch runs, and its description.",
             rich_help_panel=_CONTENT,
         ),
     ] = False,
@@ -76,12 +92,23 @@ def export(
     episodes: Annotated[
         int, typer.Option(min=1, help="With --pretrained: episodes of the evaluation.", rich_help_panel=_CONTENT)
     ] = 20,
-    checkpoint: Annotated[
-        str,
+    bundle: Annotated[
+        Path | None,
         typer.Option(
-            help="Checkpoint of the policy: latest, best, a milestone, or a number of steps.", rich_help_panel=_CONTENT
+            metavar="FILE",
+            help="Write the run alone into a zip file to share: best checkpoint, settings, score, tables, film.",
+            rich_help_panel=_CONTENT,
         ),
-    ] = "latest",
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            help="latest, best, a milestone, episode-N, or a number of steps. "
+            "[default: latest; with --bundle the best, if there is one]",
+            show_default=False,
+            rich_help_panel=_CONTENT,
+        ),
+    ] = None,
     rom: Annotated[Path | None, typer.Option(help="Present path of the run's image.", rich_help_panel=_RUN)] = None,
     game_folder: Annotated[
         Path | None, typer.Option(help="Present folder of the run's game profile.", rich_help_panel=_RUN)
@@ -93,13 +120,18 @@ def export(
         Path | None, typer.Option(help="Folder of the run folders. [default: runs]", rich_help_panel=_RUN)
     ] = None,
 ) -> None:
-    """Export a run's tables as CSV or Parquet, and its learner's policy, for other programs.
+    """Export a run's tables as CSV, Parquet or SQLite, and its learner's policy, for other programs.
 
     Also works while the run trains.
     """
+    for alone, taken in _SEPARATE.items():
+        if context.params[alone] is not None and (others := other_options(context, taken)):
+            raise ConfigurationError(f"--{alone} is a separate export: leave out {', '.join(others)}")
+    if bundle is not None:
+        _export_bundle(open_run(run, save_dir), checkpoint, bundle, overwrite=overwrite)
+        return
+    checkpoint = checkpoint or LATEST
     if pretrained is not None:
-        if policy or to is not None:
-            raise ConfigurationError("--pretrained is a separate export: leave out --policy and --to")
         found, registry = open_run(run, save_dir), get_registry()
         settings = run_settings(found, registry, rom=rom, game_folder=game_folder)
         _export_pretrained(found, settings, checkpoint, registry, pretrained, episodes)
@@ -108,6 +140,15 @@ def export(
         raise ConfigurationError("nothing to export: leave out --no-tables, or add --policy")
     registry = get_registry()
     found = open_run(run, save_dir)
+    command = read_run_file(found.folder).command
+    if command is not None:
+        if policy:
+            raise ConfigurationError(f"{found.name} was made by 'pkmn {command}': only its tables can be exported")
+        tables_at = tables_folder(CommandSettings.from_run(found.folder, registry), found)
+        folder = to or Path(f"{found.name}-export")
+        prepare_folder(folder, _files_of(_TABLES, folder, form), overwrite=overwrite)
+        _export_tables(registry, tables_at, _TABLES, folder, form)
+        return
     settings = ResolvedSettings.from_run(found.folder, registry)
     if policy:  # only the environment knows the policy's observations
         settings = run_settings(found, registry, rom=rom, game_folder=game_folder)
@@ -115,40 +156,42 @@ def export(
         raise ConfigurationError(f"{found.name} was trained without a learner: it has no policy to export")
     source = readable_checkpoint(found, checkpoint) if policy else None
     folder = to or Path(f"{found.name}-export")
-    names = [*("metrics", "episodes", "decisions"), *(["advice"] if settings.train.llm != NONE else [])]
-    files = [f"{name}.{form}" for name in names] if tables else []
-    prepare_folder(folder, [*files, *((POLICY, DESCRIPTION, EXAMPLE) if policy else ())], overwrite=overwrite)
+    names = [*_TABLES, *(["advice"] if settings.train.llm != NONE else [])]
+    files = _files_of(names, folder, form) if tables else []
+    prepare_folder(folder, [*files, *([DESCRIPTION] if policy else [])], overwrite=overwrite)
     if source is not None:  # first, since not every learner can, and half an export is none
-        _export_policy(found, source, settings, registry, folder)
-        typer.echo(f"Wrote {folder / POLICY} of {source.name}, {DESCRIPTION} and {EXAMPLE}, which shows how to act.")
+        file = export_run_policy(found, source, settings, registry, folder)
+        typer.echo(f"Wrote {file} of {source.name}, and {DESCRIPTION}, which says what it reads and gives.")
     if tables:
-        store = open_store(registry, tables_folder(settings, found))
-        try:
-            rows = export_tables(store, names, folder, form.value)
-        finally:
-            store.close()
-        for name, count in rows.items():
-            typer.echo(f"Wrote {folder / f'{name}.{form}'}: {count:,} rows.")
-        typer.echo(f"Load them with:\n  {loading_line(names, folder, form.value)}")
+        _export_tables(registry, tables_folder(settings, found), names, folder, form)
 
 
-def _export_policy(run: Run, checkpoint: Path, settings: ResolvedSettings, registry: Registry, folder: Path) -> None:
-    content = read_checkpoint(checkpoint)
-    spec = worker_spec(settings, registry, Purpose.EVALUATION, num_envs=1)
-    with WorkerPool(spec) as pool:  # only the environment knows its observations
-        learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
-        game, actions = pool.names["game"], list(pool.action_names.names)
-    learner.load_state_dict(content.learner)
-    about = {
-        "actions": actions,
-        "algorithm": settings.train.rl,
-        "game": game,
-        "run": run.name,
-        "checkpoint": checkpoint.name,
-        "versions": run.read_versions(),
-        "settings": settings.values(),
-    }
-    export_policy(learner, folder, about)
+def _export_bundle(run: Run, which: str | None, file: Path, *, overwrite: bool) -> None:
+    if file.exists() and not overwrite:
+        raise ConfigurationError(f"{file} exists already: name another file, or replace it with --overwrite")
+    settings = ResolvedSettings.from_run(run.folder, get_registry())
+    which = which or (BEST if run.checkpoints.index().best is not None else LATEST)
+    written = write_bundle(run, settings, readable_checkpoint(run, which), file)
+    typer.echo(f"Wrote {file} ({size_in_words(written.bytes)}): {', '.join(written.content)}.")
+    if written.starts_left_out:
+        typer.echo("Start states of its episodes are left out, since they are of a game that is not the bundled one.")
+    typer.echo(f"Read it with:\n  pkmn import {quoted(file)}")
+
+
+def _files_of(tables: Sequence[str], folder: Path, form: Format) -> list[str]:
+    return list(dict.fromkeys(table_file(name, folder, form).name for name in tables))
+
+
+def _export_tables(registry: Registry, tables_at: Path, names: Sequence[str], folder: Path, form: Format) -> None:
+    store = open_store(registry, tables_at)
+    try:
+        rows = export_tables(store, names, folder, form.value)
+    finally:
+        store.close()
+    for name, count in rows.items():
+        which = f", table {name}" if form is Format.SQLITE else ""
+        typer.echo(f"Wrote {table_file(name, folder, form)}{which}: {count:,} rows.")
+    typer.echo(f"Load them with:\n  {loading_line(names, folder, form.value)}")
 
 
 def _export_pretrained(
@@ -166,15 +209,13 @@ def _export_pretrained(
         learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
         identity, game = pool.identity, pool.names["game"]
     learner.load_state_dict(content.learner)
-    progress = Progress(console=Console(stderr=True), transient=True)
-    with InterruptFlag() as interrupted, progress:
-        task = progress.add_task("evaluating", total=None)
+    with InterruptFlag() as interrupted, EvaluationProgress(episodes) as progress:
         found = hold_final_evaluation(
             run,
             measured,
             registry,
             learner,
-            on_activity=lambda doing: progress.update(task, description=doing),
+            on_step=progress.on_step,
             interrupted=lambda: bool(interrupted),
         )
     if found is None or interrupted:

@@ -1,26 +1,33 @@
-"""Command `pkmn llm`: ask a language model by hand, or list the models of a backend."""
+"""Command `pkmn llm`: ask a language model by hand, list models, and what else concerns models."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
-from pkmncli.advice.build import advice_seed, build_backend, build_client
-from pkmncli.api import ActionNames, Advice, LLMRequest
+from pkmncli.advice.build import build_asked, build_backend, build_client
+from pkmncli.advice.journal import member_values
+from pkmncli.api import ActionNames
+from pkmncli.commands.llm_chat import Conversation, converse
+from pkmncli.commands.llm_logs import advice_in_words, logs
+from pkmncli.commands.llm_names import aliases, keys
+from pkmncli.commands.llm_scene import opened_scene
 from pkmncli.config import NONE, ResolvedSettings, resolve_settings
+from pkmncli.core_commands import CORE_COMMANDS
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError, LLMConnectionError
 from pkmncli.llm.client import Answer
-from pkmncli.llm.prompts import Prompt, PromptTemplate, Question, game_in_words
-from pkmncli.llm.replies import ReplyForm
+from pkmncli.llm.prompts import Prompt
+from pkmncli.outgoing_text import drawing_stream
 from pkmncli.plugins import Registry, get_registry
-from pkmncli.seeds import Purpose
-from pkmncli.training.assembly import worker_spec
-from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.compatibility import fit_pilot
 
 _MODEL, _SITUATION, _OUTPUT, _SETTINGS = "Language model", "Situation", "Output", "Settings"
 
@@ -30,71 +37,105 @@ llm = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    help="Ask a language model by hand, or list a backend's models.",
+    help=CORE_COMMANDS["llm"],
 )
+
+
+_Backend = Annotated[str | None, typer.Option(help="Language model backend.", rich_help_panel=_MODEL)]
+_Model = Annotated[
+    str | None, typer.Option(help="Language model. [default: the backend's choice]", rich_help_panel=_MODEL)
+]
+_Extra = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE", help="Further field of the request, as top_k=20; repeatable.", rich_help_panel=_MODEL
+    ),
+]
+_Template = Annotated[Path | None, typer.Option(help="Your own prompt template, a TOML file.", rich_help_panel=_MODEL)]
+_Vision = Annotated[
+    bool, typer.Option("--llm-vision", help="Send the screen to a model that sees.", rich_help_panel=_MODEL)
+]
+_Timeout = Annotated[
+    float | None, typer.Option(help="Seconds to wait for the answer. [default: 30]", rich_help_panel=_MODEL)
+]
+_LoadTimeout = Annotated[
+    float | None,
+    typer.Option(
+        help="Seconds to wait while the model loads. [default: ten times --llm-timeout-s]", rich_help_panel=_MODEL
+    ),
+]
+_Temperature = Annotated[
+    float | None, typer.Option(help="Randomness of the answer. [default: 0]", rich_help_panel=_MODEL)
+]
+_ReplyTokens = Annotated[
+    int | None, typer.Option(help="Longest reply, in tokens. [default: 300]", rich_help_panel=_MODEL)
+]
+_State = Annotated[
+    Path | None,
+    typer.Option(
+        readable=False, help="Saved state to ask about. [default: the game's start]", rich_help_panel=_SITUATION
+    ),
+]
+_Environment = Annotated[
+    str | None, typer.Option(help="Environment to ask about. [default: pyboy]", rich_help_panel=_SITUATION)
+]
+_Rom = Annotated[
+    Path | None,
+    typer.Option(readable=False, help="Cartridge image. [default: the bundled game]", rich_help_panel=_SITUATION),
+]
+_Game = Annotated[
+    str | None, typer.Option(help="Game profile. [default: the game of the image]", rich_help_panel=_SITUATION)
+]
+_Seed = Annotated[int | None, typer.Option(help="Seed, as in a training. [default: 0]", rich_help_panel=_SITUATION)]
+_Config = Annotated[Path | None, typer.Option(help="Settings file, TOML or JSON.", rich_help_panel=_SETTINGS)]
+_Sets = Annotated[
+    list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.", rich_help_panel=_SETTINGS)
+]
 
 
 @llm.command()
 def ask(
-    llm: Annotated[str | None, typer.Option(help="Language model backend.", rich_help_panel=_MODEL)] = None,
+    llm: _Backend = None,
     *,
-    llm_model: Annotated[
-        str | None, typer.Option(help="Language model. [default: the backend's choice]", rich_help_panel=_MODEL)
-    ] = None,
-    state: Annotated[
-        Path | None,
+    llm_model: _Model = None,
+    llm_extra: _Extra = None,
+    llm_ensemble: Annotated[
+        list[str] | None,
         typer.Option(
-            readable=False, help="Saved state to ask about. [default: the game's start]", rich_help_panel=_SITUATION
+            metavar="MODELS",
+            help="Models to ask together, instead of --llm: BACKEND:MODEL,BACKEND:MODEL.",
+            rich_help_panel=_MODEL,
         ),
     ] = None,
-    rom: Annotated[
-        Path | None,
-        typer.Option(readable=False, help="Cartridge image. [default: the bundled game]", rich_help_panel=_SITUATION),
-    ] = None,
-    game: Annotated[
-        str | None, typer.Option(help="Game profile. [default: the game of the image]", rich_help_panel=_SITUATION)
-    ] = None,
-    llm_prompt: Annotated[
-        Path | None, typer.Option(help="Your own prompt template, a TOML file.", rich_help_panel=_MODEL)
-    ] = None,
-    llm_vision: Annotated[
-        bool, typer.Option("--llm-vision", help="Send the screen to a model that sees.", rich_help_panel=_MODEL)
-    ] = False,
-    llm_timeout_s: Annotated[
-        float | None, typer.Option(help="Seconds to wait for the answer. [default: 30]", rich_help_panel=_MODEL)
-    ] = None,
-    llm_load_timeout_s: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds to wait while the model loads. [default: ten times --llm-timeout-s]", rich_help_panel=_MODEL
-        ),
-    ] = None,
-    llm_temperature: Annotated[
-        float | None, typer.Option(help="Randomness of the answer. [default: 0]", rich_help_panel=_MODEL)
-    ] = None,
-    llm_reply_tokens: Annotated[
-        int | None, typer.Option(help="Longest reply, in tokens. [default: 300]", rich_help_panel=_MODEL)
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed, as in a training. [default: 0]", rich_help_panel=_SITUATION)
-    ] = None,
+    state: _State = None,
+    env: _Environment = None,
+    rom: _Rom = None,
+    game: _Game = None,
+    llm_prompt: _Template = None,
+    llm_vision: _Vision = False,
+    llm_timeout_s: _Timeout = None,
+    llm_load_timeout_s: _LoadTimeout = None,
+    llm_temperature: _Temperature = None,
+    llm_reply_tokens: _ReplyTokens = None,
+    seed: _Seed = None,
     prompt_only: Annotated[
         bool, typer.Option("--prompt-only", help="Show the prompt without sending it.", rich_help_panel=_OUTPUT)
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print prompt, reply and advice as JSON.", rich_help_panel=_OUTPUT)
     ] = False,
-    config: Annotated[Path | None, typer.Option(help="Settings file, TOML or JSON.", rich_help_panel=_SETTINGS)] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.", rich_help_panel=_SETTINGS)
-    ] = None,
+    config: _Config = None,
+    set_: _Sets = None,
 ) -> None:
     """Send one question about a state of the game, and show prompt, reply and the advice read from it."""
     registry = get_registry()
     options = {
         "llm": llm,
         "llm_model": llm_model,
+        "llm_extra": llm_extra or None,
+        "llm_ensemble": llm_ensemble or None,
         "init_state": state,
+        "env": env,
         "rom_path": rom,
         "game": game,
         "llm_prompt": llm_prompt,
@@ -104,35 +145,71 @@ def ask(
         "llm_temperature": llm_temperature,
         "llm_reply_tokens": llm_reply_tokens,
         "seed": seed,
-        "mode": "llm-only",
-        "rl": NONE,
     }
-    settings = resolve_settings(options, registry=registry, config_path=config, sets=set_ or ())
-    if settings.train.llm == NONE and not prompt_only:
-        raise ConfigurationError(f"no language model is chosen: give --llm with one of {_backends(registry)}")
-    prompt, images, form = _prompt(settings, registry)
+    settings = _settings(options, config, set_, registry, model_needed=not prompt_only)
+    with opened_scene(settings, registry) as scene:
+        view, form = scene.look(), scene.form
+    prompt = view.prompt
     if prompt_only:
         typer.echo(json.dumps(asdict(prompt)) if as_json else f"{prompt.system}\n\n{prompt.text}")
         return
-    client = build_client(settings, registry, report=say, tell=say, form=form)
-    try:
-        answer = client.ask(
-            LLMRequest(
-                system=prompt.system,
-                prompt=prompt.text,
-                schema=form.schema,
-                images=images,
-                max_tokens=settings.train.llm_reply_tokens,
-                temperature=settings.train.llm_temperature,
-                seed=advice_seed(settings),
-                timeout_s=settings.train.llm_timeout_s,
-            )
-        )
-    finally:
-        client.close()
+    with Console(file=drawing_stream(error=True)).status("waiting for the language model"):
+        client, choice = build_asked(settings, registry, waits=True, report=say, tell=say, form=form)
+        try:
+            answer = client.ask(view.request)
+        finally:
+            client.close()
+    if choice is not None:
+        answer = choice.choose(answer, None)
     typer.echo(_as_json(prompt, answer) if as_json else _as_text(prompt, answer, form.actions))
     if answer.fault is not None:
         raise LLMConnectionError(f"No answer: {answer.problem}")
+
+
+@llm.command()
+def chat(
+    llm: _Backend = None,
+    *,
+    llm_model: _Model = None,
+    llm_extra: _Extra = None,
+    state: _State = None,
+    env: _Environment = None,
+    rom: _Rom = None,
+    game: _Game = None,
+    llm_prompt: _Template = None,
+    llm_vision: _Vision = False,
+    llm_timeout_s: _Timeout = None,
+    llm_load_timeout_s: _LoadTimeout = None,
+    llm_temperature: _Temperature = None,
+    llm_reply_tokens: _ReplyTokens = None,
+    seed: _Seed = None,
+    config: _Config = None,
+    set_: _Sets = None,
+) -> None:
+    """Talk with a model about a state of an environment and the skills there: a line of the standard input each."""
+    registry = get_registry()
+    options = {
+        "llm": llm,
+        "llm_model": llm_model,
+        "llm_extra": llm_extra or None,
+        "init_state": state,
+        "env": env,
+        "rom_path": rom,
+        "game": game,
+        "llm_prompt": llm_prompt,
+        "llm_vision": llm_vision or None,
+        "llm_timeout_s": llm_timeout_s,
+        "llm_load_timeout_s": llm_load_timeout_s,
+        "llm_temperature": llm_temperature,
+        "llm_reply_tokens": llm_reply_tokens,
+        "seed": seed,
+    }
+    settings = _settings(options, config, set_, registry)
+    with (
+        opened_scene(settings, registry) as scene,
+        closing(build_client(settings, registry, report=say, tell=say, form=scene.form)) as client,
+    ):
+        converse(Conversation(client, scene, settings.train.max_context_length))
 
 
 @llm.command()
@@ -155,18 +232,29 @@ def models(
     typer.echo("\n".join(names) if names else f"{llm} names no models")
 
 
+llm.command("logs")(logs)
+llm.add_typer(aliases)
+llm.add_typer(keys)
+
+
+def _settings(
+    options: Mapping[str, Any],
+    config: Path | None,
+    sets: Sequence[str] | None,
+    registry: Registry,
+    *,
+    model_needed: bool = True,
+) -> ResolvedSettings:
+    given = {**options, "mode": "llm-only", "rl": NONE}
+    settings = resolve_settings(given, registry=registry, config_path=config, sets=sets or ())
+    settings = fit_pilot(settings, registry)
+    if settings.train.llm == NONE and model_needed:
+        raise ConfigurationError(f"no language model is chosen: give --llm with one of {_backends(registry)}")
+    return settings
+
+
 def _backends(registry: Registry) -> str:
     return ", ".join(sorted(entry.name for entry in registry.registrations("llm_backends")))
-
-
-def _prompt(settings: ResolvedSettings, registry: Registry) -> tuple[Prompt, tuple[bytes, ...], ReplyForm]:
-    most = settings.train.max_context_length
-    with WorkerPool(worker_spec(settings, registry, Purpose.ADVICE, num_envs=1)) as pool:
-        pool.reset()
-        images = (pool.picture(0),) if settings.train.llm_vision else ()
-        form = ReplyForm(pool.skills, pool.action_names)
-        question = Question(pool.context(0), form=form, game=game_in_words(pool.names))
-        return PromptTemplate.load(settings.train.llm_prompt, most, form).fill(question, most), images, form
 
 
 def _as_json(prompt: Prompt, answer: Answer) -> str:
@@ -181,23 +269,23 @@ def _as_json(prompt: Prompt, answer: Answer) -> str:
         "cached": answer.cached,
         "latency_s": round(answer.latency_s, 3),
     }
+    if answer.members:
+        values["members"] = [member_values(name, one, agreed=name in answer.backers) for name, one in answer.members]
     return json.dumps(values, indent=2, default=str)
 
 
 def _as_text(prompt: Prompt, answer: Answer, names: ActionNames) -> str:
     lines = ["--- asked ---", prompt.system, "", prompt.text]
-    for reply in answer.replies:
-        tokens = f"{reply.prompt_tokens} + {reply.completion_tokens} tokens, {reply.latency_s:.2f} s"
-        lines += ["", f"--- answered by {reply.model}, {tokens} ---", reply.text]
-    lines += ["", "--- understood ---"]
+    for name, one in answer.members or (("", answer),):
+        for reply in one.replies:
+            tokens = f"{reply.prompt_tokens} + {reply.completion_tokens} tokens, {reply.latency_s:.2f} s"
+            lines += ["", f"--- answered by {name or reply.model}, {tokens} ---", reply.text]
+        if name and one.advice is None:
+            lines += ["", f"--- no advice from {name}: {one.problem} ---"]
+    whose = f", as {' and '.join(answer.backers)} said" if answer.backers else ""
+    lines += ["", f"--- understood{whose} ---"]
     if answer.advice is None:
         lines.append(f"nothing: {answer.problem}")
     else:
-        lines += [_in_words(answer.advice, names), f"(read by {answer.reading})"]
+        lines += [advice_in_words(answer.advice, names), f"(read by {answer.reading})"]
     return "\n".join(lines)
-
-
-def _in_words(advice: Advice, names: ActionNames) -> str:
-    arguments = ", ".join(f"{name} {value}" for name, value in advice.arguments.items())
-    what = " ".join(part for part in (advice.skill or "press", arguments, names.in_words(advice.presses)) if part)
-    return f"{what}: {advice.goal} (confidence {advice.confidence:.2f})\n{advice.reason}"

@@ -9,7 +9,7 @@ import typer
 
 from pkmncli.comparison.charts import check_drawing
 from pkmncli.comparison.compared_runs import find_runs
-from pkmncli.comparison.page import SUFFIXES, write_page, write_picture
+from pkmncli.comparison.page import SUFFIXES, write_page, write_pictures
 from pkmncli.comparison.run_charts import charts_of
 from pkmncli.comparison.run_plots import read_plotted
 from pkmncli.diagnostics import say
@@ -23,9 +23,12 @@ def plot(
         typer.Argument(metavar="RUN", help="Run folders or names, or folders of runs. [default: latest]"),
     ] = None,
     *,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Output file: a page, .html, or one picture, .png.")] = Path(
-        "plot.html"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="Output file: a page, .html, or a picture, .png, with more beside it if it is tall."
+        ),
+    ] = Path("plot.html"),
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,6 +52,7 @@ def plot(
     charts = list(charts_of(plotted))
     if out.suffix.lower() == ".html":
         write_page(plotted, charts, out)
+        written = [out]
     else:
-        write_picture(charts, out)
-    say(f"Wrote {out}.")
+        written = write_pictures(charts, out)
+    say(f"Wrote {', '.join(map(str, written))}.")

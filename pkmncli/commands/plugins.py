@@ -1,23 +1,21 @@
-"""Command ``pkmn plugins``: list, show and check plugins, with their settings and problems."""
+"""Command ``pkmn plugins``: list, show, check and write plugins, with their settings and problems."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from pkmncli import plugins as plugin_system
 from pkmncli.diagnostics import debug_enabled, one_line
 from pkmncli.errors import EXIT_USAGE, ConfigurationError, PkmnError, PluginError, did_you_mean
 from pkmncli.plugins import DISABLE_VARIABLE, SINGULAR, Plugin, Registration, Registry
+from pkmncli.tables import table, terminal_columns
 from pkmncli.version import API_VERSION
-
-NARROW_COLUMNS = 70
-"""Columns below which a terminal shows a paragraph for each name instead of a table."""
 
 plugins = typer.Typer(
     name="plugins",
@@ -39,7 +37,7 @@ def list_plugins(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(_listing(registry), indent=2))
     else:
-        _print_listing(registry, Console(highlight=False))
+        _print_listing(registry)
     if plugin_system.strict_plugins() and registry.problems:
         raise typer.Exit(EXIT_USAGE)
 
@@ -59,7 +57,7 @@ def show_plugin(
         found = [_details(registry, entry) for entry in entries] + [_plugin(plugin) for plugin in owners]
         print(json.dumps(found, indent=2))
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=terminal_columns() is None)
     for number, entry in enumerate(entries):
         if number:
             console.print()
@@ -74,30 +72,57 @@ def check_plugins(
         str | None, typer.Argument(help="A plugin's name, or a name that it registered, such as dqn. [default: all]")
     ] = None,
 ) -> None:
-    """Try everything that plugins bring: targets, contracts, settings and presets."""
+    """Try everything that plugins bring: targets, contracts, settings and presets, and parts on a few real steps.
+
+    A language model is asked a question of one word if its plugin is named.
+    """
     registry = plugin_system.get_registry(strict=False)
     owners = [plugin for plugin in registry.plugins if name in (None, plugin.name)]
     owners = owners or [entry.plugin for entry in registry.registrations() if entry.name == name]
     if not owners:
         raise PluginError(_unknown(registry, name or ""))
-    verdicts = [_check(registry, plugin) for plugin in dict.fromkeys(owners)]
+    verdicts = [_check(registry, plugin, ask=name is not None) for plugin in dict.fromkeys(owners)]
     if not all(verdicts):
         raise typer.Exit(EXIT_USAGE)
 
 
-def _check(registry: Registry, plugin: Plugin) -> bool:
+@plugins.command("new")
+def new_plugin(
+    name: Annotated[str, typer.Argument(help="Name of the plugin, such as coin-hunt.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="Kinds of parts, with commas between them: reward, strategy, llm, learner, environment, analyzer, "
+            "command, pilot, encoder."
+        ),
+    ],
+    dir_: Annotated[Path, typer.Option("--dir", help="Folder in which the package's folder is made.")] = Path(),
+) -> None:
+    """Write the package of a new plugin, with a part of each kind and tests that pass.
+
+    A folder that exists is not overwritten.
+    """
+    from pkmncli.new_plugin.writer import kinds_in, write_plugin  # noqa: PLC0415 - only for who writes plugins
+
+    root = write_plugin(name, kinds_in(kind), dir_, plugin_system.get_registry(strict=False))
+    typer.echo(f"Wrote {root}. Next: cd {root} && pip install -e . && pytest")
+
+
+def _check(registry: Registry, plugin: Plugin, *, ask: bool) -> bool:
     """Return True if a plugin keeps the contracts or only lacks its extra. Print what it breaks."""
-    from pkmncli.testing import check_plugin  # noqa: PLC0415 - only for who writes plugins
+    from pkmncli.testing import check_plugin, exercise_plugin  # noqa: PLC0415 - only for who writes plugins
 
     title = f"plugin '{plugin.name}' of {plugin.label}"
     if plugin.state != "loaded":
         typer.echo(f"{title} is {plugin.state}. {plugin.problem}".rstrip(), err=True)
         return plugin.state == "disabled"
     try:
-        entries = check_plugin(registry.implementation(plugin))
+        implementation = registry.implementation(plugin)
+        entries = check_plugin(implementation)
+        left_out = exercise_plugin(implementation, ask=ask)
     except Exception as error:
         told = isinstance(error, (AssertionError, PkmnError))
-        reason = str(error) if told else one_line(error)
+        reason = str(error).partition("\n")[0] if told else one_line(error)  # pytest adds lines to an assertion
         extras = any(entry.extra for entry in registry.registrations() if entry.plugin is plugin)
         missing = extras and isinstance(error, PluginError) and "pip install" in reason
         typer.echo(f"{title}: {reason}", err=True)
@@ -105,6 +130,8 @@ def _check(registry: Registry, plugin: Plugin) -> bool:
     typer.echo(f"{title} keeps the contracts:")
     for entry in entries:
         typer.echo(f"  {SINGULAR[entry.kind]} {entry.name}")
+    for line in left_out:
+        typer.echo(line)
     return True
 
 
@@ -192,27 +219,16 @@ def _unknown(registry: Registry, name: str) -> str:
     return f"no plugin brings '{name}'{did_you_mean(name, sorted(names), '.', lead='; ')} See: pkmn plugins"
 
 
-def _print_listing(registry: Registry, console: Console) -> None:
+def _print_listing(registry: Registry) -> None:
     rows = []
     for entry in registry.registrations():
         what = f"contested: {entry.help}" if _is_contested(registry, entry) else entry.help
         rows.append((SINGULAR[entry.kind], entry.name, entry.plugin.label, what))
-    if console.width < NARROW_COLUMNS:
-        for kind, name, label, what in rows:
-            console.print(Text(f"{kind} {name} ({label})"))
-            console.print(Text(f"  {what}"))
-    elif rows:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for title in ("kind", "name", "from", "what it is"):
-            table.add_column(title, overflow="fold", no_wrap=title in {"kind", "name"})
-        for row in rows:
-            table.add_row(*map(Text, row))
-        console.print(table)
-    else:
-        console.print("No plugin is installed.")
+    headings = ["kind", "name", "from", "what it is"]
+    typer.echo(table(headings, rows, text=headings, drop=["from"]) if rows else "No plugin is installed.")
     for plugin in registry.plugins:
         if plugin.state == "disabled":
-            console.print(Text(f"plugin '{plugin.name}' of {plugin.label} is off: {DISABLE_VARIABLE} lists it"))
+            typer.echo(f"plugin '{plugin.name}' of {plugin.label} is off: {DISABLE_VARIABLE} lists it")
 
 
 def _print_details(details: dict[str, Any], console: Console) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,12 @@ import typer
 
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import get_registry
-from pkmncli.replay.recorded import Agreement
-from pkmncli.replay.showing import film, open_episode, play_silently, show_in_terminal, show_in_window
+from pkmncli.plurals import counted
+from pkmncli.replay.play_again import Agreement
+from pkmncli.replay.showing import film, open_episode, play_silently, show_in_terminal, show_in_window, skip_hidden
 from pkmncli.replay.shown import Show
+from pkmncli.training.display.progress import EvaluationProgress
+from pkmncli.training.display.verdict import PLAYERS
 from pkmncli.training.evaluation.pretrained_run import open_agent, play_for_show
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.video import check_video_name
@@ -57,7 +61,8 @@ def replay(
         typer.Option(help="Film it to a file, .mp4 or .gif, or a new folder of PNG files.", rich_help_panel=_DISPLAY),
     ] = None,
     terminal: Annotated[
-        bool, typer.Option("--terminal", help="Play it in the terminal.", rich_help_panel=_DISPLAY)
+        bool,
+        typer.Option("--terminal", help="Play it in the terminal; the keys are shown there.", rich_help_panel=_DISPLAY),
     ] = False,
     window: Annotated[bool, typer.Option("--window", help="Play it in a window.", rich_help_panel=_DISPLAY)] = False,
     overlay: Annotated[
@@ -115,10 +120,11 @@ def replay(
         check_video_name(video)
     registry = get_registry()
     if pretrained is not None:
-        found = open_agent(context, run, save_dir, registry, pretrained, rom)
+        found = open_agent(context, run, save_dir, registry, pretrained, rom, typer.echo)
         number = int(episode) + 1 if episode.isdecimal() else PLAYED_FOR_SHOW
-        with InterruptFlag() as interrupted:
-            play_for_show(found, registry, number, lambda: bool(interrupted))
+        with InterruptFlag() as interrupted, EvaluationProgress(number) as progress:
+            on_step = partial(progress.on_step, PLAYERS["learner_alone"])
+            play_for_show(found, registry, number, on_step, lambda: bool(interrupted))
         if interrupted:
             raise typer.Exit(interrupted.exit_code)
         run = str(found.folder)
@@ -143,13 +149,15 @@ def replay(
                 )
                 typer.echo(episodes[-1].headline)
             show = Show(episodes, overlay=overlay, interrupted=lambda: bool(interrupted))
+            if begin is not None and video is None:
+                skip_hidden(show)
             if video is not None:
                 film(show, video, speed)
                 typer.echo(f"Wrote {video}.")
             elif terminal:
                 show_in_terminal(show, speed)
             elif window:
-                show_in_window(show, speed)
+                show_in_window(show, speed, "use --terminal, or --video FILE")
             else:
                 play_silently(show)
         except KeyboardInterrupt:
@@ -173,6 +181,6 @@ def _report(agreement: Agreement) -> None:
             "it was probably recorded with another image, game profile or version of PyBoy (see versions.json)"
         )
     typer.echo(
-        f"The replay agrees: equal state after each of {agreement.steps:,} steps, equal work RAM at "
-        f"{agreement.memory_checks} checks."
+        f"The replay agrees: equal state after each of {counted(agreement.steps, 'step')}, equal memory at "
+        f"{counted(agreement.memory_checks, 'check')}."
     )

@@ -9,29 +9,43 @@ from typing import Annotated, Any
 
 import typer
 
+from pkmncli.api import Source
+from pkmncli.command_forms import with_examples
 from pkmncli.commands.settings_options import given_settings, with_settings_options
 from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, resolve_settings
 from pkmncli.config.option import Heading
 from pkmncli.diagnostics import say, tell_result
-from pkmncli.errors import ConfigurationError, PkmnError
-from pkmncli.llm.closing import advice_line
+from pkmncli.errors import ConfigurationError, EnvironmentSetupError, PkmnError, RunError
+from pkmncli.llm.summary_line import advice_line, model_lines
 from pkmncli.plugins import Registry, get_registry
+from pkmncli.plurals import counted
 from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
 from pkmncli.standard_streams import output_is_extra
+from pkmncli.tables import prose
 from pkmncli.training.compatibility import check_live_page, prepare_settings
 from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.display.estimate import duration
+from pkmncli.training.display.status import DECIDED_BY
 from pkmncli.training.display.verdict import rows_of, table_lines
 from pkmncli.training.interrupts import stop_with_whoever_began_this
-from pkmncli.training.recording.journey import Journey, in_words, play_time
+from pkmncli.training.recording.journey import Journey, in_words, milestones_ahead, play_time
+from pkmncli.training.run_keeper import quoted
 from pkmncli.training.run_settings import run_settings
-from pkmncli.training.session import Outcome, TrainingSession, larger_budget, quoted
+from pkmncli.training.session import Outcome, TrainingSession, larger_budget
+
+_MOST_AHEAD = 3
+"""Maximum milestones ahead that are named."""
 
 _NAMED_ANEW = ("save_dir", "rom_path", "game_folder")
 """Options that say where a resumed run's files are now."""
 
 
+@with_examples(
+    ("pkmn train --steps 20000", "DQN and the rules on the bundled game, about two minutes."),
+    ("pkmn train --env gym:CartPole-v1 --rl ppo --envs 4", "PPO on any environment of Gymnasium."),
+    ("pkmn train --resume --steps 40000", "The latest run, up to 40,000 steps."),
+)
 @with_settings_options
 def train(
     run: Annotated[
@@ -79,8 +93,8 @@ def train(
             raise ConfigurationError("a resumed run keeps its own settings: leave out --config")
         outcome = _resume(run, given, set_ or [], registry)
     _show_results(outcome)
-    ended_by = outcome.exit_code or _film(outcome, registry)
-    _show_next_steps(outcome, registry)
+    ended_by, pictures = (outcome.exit_code, True) if outcome.exit_code else _film(outcome, registry)
+    _show_next_steps(outcome, registry, pictures=pictures)
     if ended_by:
         raise typer.Exit(ended_by)
 
@@ -95,33 +109,36 @@ def _resume(which: str | None, options: Mapping[str, Any], sets: list[str], regi
     return TrainingSession(settings, registry, sys.argv, progress).go_on(run)
 
 
-def _film(outcome: Outcome, registry: Registry) -> int:
-    """Film the learner alone if an episode of the final evaluation reached something; return the exit code.
+def _film(outcome: Outcome, registry: Registry) -> tuple[int, bool]:
+    """Film the learner alone if an episode of the final evaluation reached something.
+
+    Return the exit code, and False if the environment draws no pictures.
 
     The training's results are shown before, so that they are not lost if filming is interrupted or fails.
     """
     settings = ResolvedSettings.from_run(outcome.run.folder, registry)
     if outcome.evaluation is None or not settings.train.film or not can_film():
-        return 0
+        return 0, True
     tell: Callable[[str], None] = typer.echo if not settings.train.quiet else lambda text: None
     try:
         film = film_learner_alone(outcome.run, settings, registry, outcome.evaluation, tell=tell)
     except (PkmnError, OSError) as error:
         say(f"The film was not made, and the run is saved: {error}")
+        return 0, not isinstance(error, EnvironmentSetupError)
     except typer.Exit as interrupted:
         say("The film was not made, and the run is saved.")
-        return interrupted.exit_code
+        return interrupted.exit_code, True
     else:
         if film is not None:
             typer.echo(f"Watch it play: {film}")
-    return 0
+    return 0, True
 
 
 def _alone_lines(summary: Mapping[str, Any]) -> list[str]:
     """Return the lines on the learner alone, from the final evaluation."""
     if "verdict" not in summary:
         return []
-    return ["", summary["verdict"], *(f"  {line}" for line in table_lines(rows_of(summary)))]
+    return ["", summary["verdict"], *table_lines(rows_of(summary), "  ")]
 
 
 def _show_results(outcome: Outcome) -> None:
@@ -129,7 +146,7 @@ def _show_results(outcome: Outcome) -> None:
     summary = outcome.summary
     average = summary["final_avg_reward"]
     lines = [
-        f"{summary['total_steps']:,} steps in {summary['total_episodes']:,} episodes, "
+        f"{counted(summary['total_steps'], 'step')} in {counted(summary['total_episodes'], 'episode')}, "
         f"{duration(summary['elapsed_s'])} at {summary['steps_per_second'] or 0:.0f} steps/s.",
     ]
     if average is not None:
@@ -139,15 +156,21 @@ def _show_results(outcome: Outcome) -> None:
         )
     if not summary["total_steps"]:
         lines = ["No step was taken."]
-    shares = [f"{name} {share:.0%}" for name, share in summary["source_shares"].items() if share]
+    shares = [
+        f"{DECIDED_BY[Source[name.upper()]]} {share:.0%}" for name, share in summary["source_shares"].items() if share
+    ]
     if shares:
         lines.append(f"Decided by: {', '.join(shares)}.")
+    if summary["workers_lost"]:
+        lines.append(f"Workers lost and replaced: {summary['workers_lost']:,}. The run's log.txt says why.")
     if "llm" in summary:
-        lines.append(advice_line(summary["llm"]))
-    typer.echo("\n".join([*lines, *_milestone_lines(summary), *_alone_lines(summary)]))
+        lines += [advice_line(summary["llm"]), *model_lines(summary["llm"])]
+    typer.echo(
+        prose("\n".join([*lines, *_milestone_lines(summary), *_ahead(outcome), *_alone_lines(summary)]), indent="  ")
+    )
 
 
-def _show_next_steps(outcome: Outcome, registry: Registry) -> None:
+def _show_next_steps(outcome: Outcome, registry: Registry, *, pictures: bool) -> None:
     """Print the run's folder, and commands for what can be done with it."""
     summary, run = outcome.summary, outcome.run.folder
     train = ResolvedSettings.from_run(run, registry).train
@@ -156,31 +179,50 @@ def _show_next_steps(outcome: Outcome, registry: Registry) -> None:
     else:
         which = "" if run.parent == default_save_dir().absolute() else f" {quoted(run)}"
         learned = summary["source_shares"]["rl"] + summary["source_shares"]["explore"] > 0
-        if "verdict" in summary:
-            steps = {f"pkmn replay{which} --evaluation --terminal": "watch the learner alone"}
-        elif learned:
-            steps = {f"pkmn eval{which}": "how good the learner is alone"}
+        films = {f"pkmn replay{which} --video best.mp4": "the training's best episode as a film"}
+        if learned:
+            steps = {} if "verdict" in summary else {f"pkmn eval{which}": "how good the learner is alone"}
+            steps[f"pkmn watch{which}"] = "watch the learner play alone"
         else:
-            steps = {f"pkmn eval{which} --mode llm-only": "how good the rules are"}
+            steps = {f"pkmn eval{which} --mode llm-only": "how good the rules are"} if train.pilot != NONE else {}
+        steps |= films if pictures and summary["total_episodes"] else {}
         steps |= {
-            f"pkmn replay{which} --video best.mp4": "the training's best episode as a film",
             f"pkmn analyze-patterns{which}": "what was done where, and what it brought",
-            f"pkmn train --resume{which} {larger_budget(train, summary)}": "train on",
+            f"pkmn train --resume{which} {larger_budget(train, summary)}": "play on"
+            if train.rl == NONE
+            else "train on",
         }
         width = max(map(len, steps))
         lines = ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
     tell_result("\n".join(lines))
 
 
+def _ahead(outcome: Outcome) -> list[str]:
+    """Return a line with the next milestones by name, up to the goal."""
+    summary = outcome.summary
+    try:
+        order = list(outcome.run.read_names().get("milestones", ()))
+    except RunError:
+        return []
+    running = summary["journey"]["milestones"] if summary["journey"] else ()
+    reached = {*summary["milestones"], *(one["name"] for one in running)}
+    found = milestones_ahead(order, reached, (summary.get("learner_alone") or {}).get("goal"))
+    if not reached or not found:
+        return []
+    more = f" and {len(found) - _MOST_AHEAD:,} more" if len(found) > _MOST_AHEAD else ""
+    return [f"Ahead: {', '.join(found[:_MOST_AHEAD])}{more}."]
+
+
 def _milestone_lines(summary: Mapping[str, Any]) -> list[str]:
     """Return lines on the furthest point and the first step of each milestone, unfinished episodes included."""
     journey = None if summary["journey"] is None else Journey.from_dict(summary["journey"])
-    lines = [] if journey is None or not journey.steps else [f"Got furthest: {in_words(journey)}."]
+    lines = [] if journey is None or not journey.steps or not journey.total else [f"Got furthest: {in_words(journey)}."]
     on_the_way = () if journey is None or journey.ended else journey.milestones
     running = {one.name: one for one in on_the_way if one.name not in summary["milestones"]}
     width = max(map(len, [*summary["milestones"], *running]), default=0)
     for name, reached in summary["milestones"].items():
-        lines.append(f"  {name:{width}}  in {reached['episodes']:,} episodes, first at step {reached['first_step']:,}")
+        episodes, first = counted(reached["episodes"], "episode"), reached["first_step"]
+        lines.append(f"  {name:{width}}  in {episodes}, first at step {first:,}")
     for name, one in running.items():
         assert journey is not None
         played_s = None if one.frame is None else one.frame / journey.frames_per_second

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +14,16 @@ import typer
 from pkmncli.atomic_files import write_atomic, write_errors_explained
 from pkmncli.config import ResolvedSettings
 from pkmncli.diagnostics import say
-from pkmncli.errors import EXIT_UNEXPECTED, RunError
+from pkmncli.errors import EXIT_UNEXPECTED, ConfigurationError, RunError
 from pkmncli.experiments.side_by_side import LOGS, STOPPING
+from pkmncli.experiments.training_bars import TrainingBars
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir
 from pkmncli.standard_streams import output_is_extra
 from pkmncli.training.display.estimate import duration, size
+from pkmncli.training.display.progress import ProgressWriter
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.session import quoted
+from pkmncli.training.run_keeper import quoted
 from pkmncli.tuning.forecast import forecast
 from pkmncli.tuning.objective import EPISODES
 from pkmncli.tuning.plan import TuningPlan, read_tuning
@@ -48,12 +52,15 @@ def tune(
         int | None, typer.Option(min=1, help="Parallel trainings. [default: the file's, or 1]")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the plan and its progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --dry-run: write the ended trials as JSON.")] = False,
     save_dir: Annotated[Path | None, typer.Option(help="Folder for the tuning's folder. [default: runs]")] = None,
 ) -> None:
     """Search settings for the best ones: trials of several seeds, and a preset at the end.
 
     Given again, it resumes where it stopped. Ctrl-C saves all trainings.
     """
+    if as_json and not dry_run:
+        raise ConfigurationError("--json is for the trials that have ended: pkmn tune FILE --dry-run --json")
     check_optuna()
     registry, save_dir = get_registry(), (save_dir or default_save_dir()).absolute()
     plan = read_tuning(file, save_dir, registry)
@@ -62,7 +69,10 @@ def tune(
     if dry_run:
         begun = (folder / STUDY_FILE).exists()
         with Study.copied(folder, plan, processes) if begun else nullcontext() as study:
-            _announce(plan, study, save_dir, registry, processes)
+            if as_json:
+                typer.echo(json.dumps([asdict(one) for one in (study.results() if study else ())], indent=2))
+            else:
+                _announce(plan, study, save_dir, registry, processes)
         return
     output_is_extra()
     with write_errors_explained(folder):
@@ -116,25 +126,28 @@ def _announce(plan: TuningPlan, study: Study | None, save_dir: Path, registry: R
             f"at a time. All to their end take about {duration(cost.seconds)} and {size(cost.disk_bytes)}.",
             f"Writing to {folder}, what the trainings print to {LOGS}/ in it. Ctrl-C saves and stops.",
         ]
-        if plan.objective.metric == EPISODES and not learners_own(one.settings):
+        if plan.objective.metric == EPISODES and not learners_own(one.training):
             say("Note: the player by rules earns part of this objective; evaluation/avg_reward is the learner's alone.")
     typer.echo("\n".join(lines))
 
 
 def _search(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry, processes: int) -> None:
-    with InterruptFlag(STOPPING) as interrupted:
+    seeds, ended = len(plan.seeds), len(study.results())
+    with InterruptFlag(STOPPING) as interrupted, ProgressWriter() as progress:
+        bars = TrainingBars(progress, "all trials", plan.trials * seeds, ended=ended * seeds)
 
         def on_end(hand: TrialInHand) -> None:
-            typer.echo(f"[{len(study.results())}/{plan.trials}] {_ended(hand, plan)}")
+            bars.count_as_ended(hand.names)
+            typer.echo(f"[{len(study.results())}/{plan.trials}] {_ended(hand)}")
 
-        search = Search(plan, study, save_dir, registry, processes, tell=typer.echo, on_end=on_end)
+        search = Search(plan, study, save_dir, registry, processes, tell=typer.echo, on_end=on_end, on_look=bars.look)
         search.run(lambda: bool(interrupted))
         if interrupted:
             say("Interrupted, and saved. Give the command again to resume.")
             raise typer.Exit(interrupted.exit_code)
 
 
-def _ended(hand: TrialInHand, plan: TuningPlan) -> str:
+def _ended(hand: TrialInHand) -> str:
     """Return how a trial ended, in a line."""
     values = ", ".join(f"{name}={shown(value)}" for name, value in hand.trial.values.items())
     if hand.outcome != "complete":

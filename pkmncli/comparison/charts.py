@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,11 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#f
 their black."""
 
 DOTS_PER_INCH = 150
+WIDTH_INCHES = 10.0
+"""Width of a chart of runs."""
+
+LABEL_COLUMNS = 110
+"""Characters that fit in a line of a legend."""
 CURVE_POINTS = 100
 _CURVE_DRAWS = 2_000
 
@@ -83,6 +89,33 @@ def file_of(figure: Any, form: str) -> bytes:
 def colour(number: int) -> str:
     """Return the colour of a group, by its index."""
     return COLOURS[number % len(COLOURS)]
+
+
+def legend_lines(labels: Sequence[str]) -> int:
+    """Return the number of lines that a legend of these groups takes; 0 for one group, which needs none."""
+    return sum(len(_label(label)) for label in labels) if len(labels) > 1 else 0
+
+
+def draw_legend(figure: Any, labels: Sequence[str]) -> None:
+    """Draw the groups' numbers, colours and labels below all panels; nothing for one group."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    if len(labels) < 2:
+        return
+    texts = ["\n".join(_label(f"{number}. {label}")) for number, label in enumerate(labels, start=1)]
+    handles = [Line2D([], [], color=colour(number), linewidth=3, label=text) for number, text in enumerate(texts)]
+    figure.legend(handles=handles, loc="outside lower left", frameon=False)
+
+
+def _label(text: str) -> list[str]:
+    """Return the lines of a label: at most three, since the settings of many groups would fill the picture."""
+    return textwrap.wrap(text, LABEL_COLUMNS, max_lines=3, placeholder=" ...") or [""]
+
+
+def show_zero(axes: Axes) -> None:
+    """Let the vertical axis reach 0, so that noise far from it does not look like progress."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, 0.0), max(high, 0.0))
 
 
 def draw_curves(

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkmncli.api import expand_home
 from pkmncli.atomic_files import read_json, reason
 from pkmncli.config import NONE
-from pkmncli.config.run_file import read_run_file
-from pkmncli.errors import ConfigurationError, RunError, did_you_mean
+from pkmncli.config.core_sections import CORE_SECTIONS
+from pkmncli.config.run_file import COMMAND, plain, read_run_file
+from pkmncli.config.template import settings_model
+from pkmncli.errors import ConfigurationError, PluginError, RunError, did_you_mean
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run, default_save_dir, is_folder, list_runs, open_run
 from pkmncli.training.assembly import open_store
+from pkmncli.training.evaluation.command_evaluation import MODE
 from pkmncli.training.evaluation.evaluation import EVALUATIONS
 
 CURVES = ("evaluation/avg_reward", "alone/reward", "episode/average_reward", "episode/reward")
@@ -25,6 +29,9 @@ CURVES = ("evaluation/avg_reward", "alone/reward", "episode/average_reward", "ep
 
 LEAST_POINTS = 2
 """Minimum number of points of a curve."""
+
+TRAIN = "train"
+"""Command of a run whose settings name no other."""
 
 _TOO_FEW = "a comparison needs at least two runs: name them, or a folder of runs"
 
@@ -40,6 +47,11 @@ class ComparedRun:
     settings: Mapping[str, Any]
     named: bool = True
     """True if it was named itself; False if it is in a folder that was named."""
+
+    @property
+    def of_training(self) -> bool:
+        """True if ``pkmn train`` made it, not a plugin's command."""
+        return bool(self.settings.get(COMMAND, TRAIN) == TRAIN)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -66,7 +78,7 @@ class Alone:
 
     reward: float
     goal: str | None
-    reached: int
+    reached: int | None
     episodes: int
     pilot_share: float | None
     random_share: float | None
@@ -89,12 +101,39 @@ def find_runs(named: Iterable[str], save_dir: Path | None, *, least: int = 2) ->
     return list(found.values())
 
 
+def with_defaults(runs: Iterable[ComparedRun], registry: Registry) -> list[ComparedRun]:
+    """Return the runs with the default of each setting that another run has and their own, older files lack."""
+    runs = list(runs)
+    names = {name for run in runs for name in run.settings}
+    return [replace(run, settings=dict(run.settings) | _missing(run, names, registry)) for run in runs]
+
+
+def _missing(run: ComparedRun, names: Iterable[str], registry: Registry) -> dict[str, Any]:
+    found = {}
+    sections = {name.partition(".")[0] for name in run.settings if "." in name}
+    for name in names if run.of_training else ():
+        section, dot, key = name.rpartition(".")
+        if name in run.settings or (dot and section not in sections and section not in CORE_SECTIONS):
+            continue
+        try:
+            model = settings_model(section, registry)
+        except (PluginError, ConfigurationError):
+            continue  # of a plugin that is not installed any more
+        field = model.model_fields.get(key)
+        if field is not None and not field.is_required():
+            default = field.get_default(call_default_factory=True, validated_data={})
+            if default is not None:
+                found[name] = plain(default)
+    return found
+
+
 def score_runs(
     runs: Sequence[ComparedRun], registry: Registry, metric: str | None, last: int
 ) -> tuple[dict[Path, Score], list[ComparedRun]]:
     """Return the score of each run, by its folder, and the runs of a folder that have nothing to compare yet.
 
-    Without a metric the scores are of one kind: rewards of evaluations if every run has one, else of the training.
+    Without a metric the scores are of one kind: rewards of evaluations if two runs or more have one, else of the
+    training. Runs without an evaluation then have no score, and are not among those with nothing to compare.
 
     Args:
         runs: two or more.
@@ -108,7 +147,7 @@ def score_runs(
     """
     if metric is None:
         evaluated = {run.run.folder: reward for run in runs if (reward := evaluated_reward(run)) is not None}
-        if len(evaluated) == len(runs):
+        if len(evaluated) > 1:
             return {folder: Score(value, "evaluation") for folder, value in evaluated.items()}, []
     found: dict[Path, Score] = {}
     left_out: list[ComparedRun] = []
@@ -163,11 +202,12 @@ def learner_alone(compared: ComparedRun) -> Alone | None:
     Raises:
         RunError: an evaluation is damaged.
     """
-    found = None if compared.settings.get("rl") == NONE else _latest_evaluation(compared)
+    alone = compared.settings.get("rl") != NONE and compared.of_training
+    found = _latest_evaluation(compared) if alone else None
     if found is None or "reached" not in found:
         return None
     shares = [found[name]["goal_share"] if name in found else None for name in ("pilot", "random")]
-    return Alone(float(found["avg_reward"]), found["goal"], int(found["reached"]), int(found["episodes"]), *shares)
+    return Alone(float(found["avg_reward"]), found["goal"], found["reached"], int(found["episodes"]), *shares)
 
 
 def read_curve(compared: ComparedRun, registry: Registry, metric: str) -> Curve:
@@ -196,7 +236,7 @@ def read_curves(
 
 
 def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
-    for folder in (Path(which), (save_dir or default_save_dir()) / which):
+    for folder in (expand_home(Path(which)), (save_dir or default_save_dir()) / which):
         if is_folder(folder) and not Run(folder).versions_file.exists():
             runs = list_runs(folder)
             if not runs:
@@ -210,32 +250,42 @@ def _runs_at(which: str, save_dir: Path | None) -> list[ComparedRun]:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    return {
-        f"{given.section}.{given.key}" if given.section else given.key: given.value
-        for given in read_run_file(run.folder).given
-    }
+    """Return the run's settings and its command, with an environment's ``id`` in ``env``, as ``gym:CartPole-v1``."""
+    given = read_run_file(run.folder).given
+    found = {f"{one.section}.{one.key}" if one.section else one.key: one.value for one in given}
+    identifier = found.pop(f"{found.get('env')}.id", None)
+    return {COMMAND: TRAIN, **found} | ({} if identifier is None else {"env": f"{found['env']}:{identifier}"})
 
 
 def _latest_evaluation(compared: ComparedRun) -> dict[str, Any] | None:
-    """Return the latest evaluation of the trained side: the learner alone, or the pilot; None if there is none.
+    """Return the latest evaluation of the trained side; None if there is none."""
+    return next(evaluations_of(compared), None)
+
+
+def evaluations_of(compared: ComparedRun) -> Iterator[dict[str, Any]]:
+    """Yield the evaluations of the trained side, latest first: the learner alone, or the pilot.
 
     Evaluations of random play, of learner and pilot together, or of sampled actions are ignored.
+
+    Raises:
+        RunError: an evaluation is damaged.
     """
-    mode = AgentMode.LLM_ONLY if compared.settings.get("rl") == NONE else AgentMode.RL_ONLY
+    mode: str = AgentMode.LLM_ONLY if compared.settings.get("rl") == NONE else AgentMode.RL_ONLY
+    if not compared.of_training:
+        mode = MODE
     for folder in sorted((compared.run.folder / EVALUATIONS).glob("*/"), reverse=True):
         path = folder / "result.json"
         try:
             result = read_json(path)
-            if result["mode"] == mode.value and not result.get("stochastic"):
+            if result["mode"] == mode and not result.get("stochastic"):
                 float(result["avg_reward"])
-                return result
+                yield result
         except FileNotFoundError:
             continue  # it is being written
         except OSError as error:
             raise RunError(f"{path} can't be read: {reason(error)}; delete its folder, and evaluate again") from None
         except (ValueError, KeyError, TypeError):
             raise RunError(f"{path} is damaged: delete its folder, and evaluate again") from None
-    return None
 
 
 def no_such_metric(compared: ComparedRun, registry: Registry, metric: str) -> str:
@@ -245,5 +295,6 @@ def no_such_metric(compared: ComparedRun, registry: Registry, metric: str) -> st
         names = sorted({row["name"] for row in store.read("metrics")})
     finally:
         store.close()
-    hint = did_you_mean(metric, names, f"it has {', '.join(names) or 'none'}")
+    own = f"environment/{metric}"
+    hint = did_you_mean(own if own in names else metric, names, f"it has {', '.join(names) or 'none'}")
     return f"run {compared.run.name} has no metric '{metric}': {hint}"

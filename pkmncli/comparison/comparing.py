@@ -19,6 +19,7 @@ from pkmncli.comparison.compared_runs import (
     read_curves,
     score_runs,
     training_reward,
+    with_defaults,
 )
 from pkmncli.comparison.grouping import Group, group_runs, task_of
 from pkmncli.comparison.measures import (
@@ -52,7 +53,7 @@ class Question:
     """Definition of a comparison."""
 
     metric: str | None = None
-    """A metric's name; None for the reward: of evaluations if every run has one, else of the last training episodes."""
+    """A metric's name; None for the reward: of evaluations if two runs have one, else of the last training episodes."""
     last: int = 1
     """Number of the metric's latest values whose mean is a run's score."""
     lower_is_better: bool = False
@@ -82,11 +83,12 @@ class AloneResult:
 
     runs: int
     goal: str | None
-    reached: int
+    reached: int | None
+    """Episodes that are successes; None where nothing says which are."""
     episodes: int
-    share: float
-    low: float
-    high: float
+    share: float | None
+    low: float | None
+    high: float | None
     reward: float
     pilot_share: float | None
     random_share: float | None
@@ -135,7 +137,14 @@ class Comparison:
     groups: tuple[GroupResult, ...]
     improvements: tuple[Improvement, ...]
     notes: tuple[str, ...]
+    not_evaluated: tuple[str, ...] = ()
+    """Folders of the runs that are left out because they have no evaluation, unlike others."""
     curves: Mapping[str, Sequence[Curve]] = field(default_factory=dict)
+
+    @property
+    def has_profile(self) -> bool:
+        """True if scores differ within groups of several runs, so that shares of runs say something."""
+        return self.thresholds[0] < self.thresholds[-1] and any(len(group.runs) > 1 for group in self.groups)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, without the curves."""
@@ -149,7 +158,9 @@ def compare(runs: Sequence[ComparedRun], registry: Registry, question: Question)
         ConfigurationError: no run has a named setting, a run lacks the metric, or a group has no run of a task.
         RunError: a run has nothing to compare yet, or cannot be read.
     """
+    runs = with_defaults(runs, registry)
     found, left_out = score_runs(runs, registry, question.metric, question.last)
+    apart = [run for run in runs if run.run.folder not in found and run not in left_out]
     groups = group_runs([run for run in runs if run.run.folder in found], question.by, question.tasks)
     runs = [run for group in groups for run in group.runs]
     scores = {
@@ -177,9 +188,13 @@ def compare(runs: Sequence[ComparedRun], registry: Registry, question: Question)
         thresholds=tuple(thresholds.tolist()),
         groups=tuple(results),
         improvements=tuple(
-            _improvement(one.label, other.label, scores, question) for one, other in combinations(groups, 2)
+            _improvement(one.label, other.label, scores, question)
+            for one, other in combinations(groups, 2)
+            # The order of two single runs is no probability.
+            if min(max(map(len, scores[label])) for label in (one.label, other.label)) > 1
         ),
         notes=tuple(_notes(groups, found.values(), left_out)),
+        not_evaluated=tuple(str(run.run.folder) for run in apart),
         curves={group.label: [curves[run.run.folder] for run in group.runs] for group in groups if curves},
     )
 
@@ -237,17 +252,18 @@ def _alone(group: Group) -> AloneResult | None:
     found = [one for run in group.runs if (one := learner_alone(run)) is not None]
     if not found:
         return None
-    reached, episodes = sum(one.reached for one in found), sum(one.episodes for one in found)
+    known = [one for one in found if one.reached is not None]
+    reached, episodes = sum(one.reached or 0 for one in known), sum(one.episodes for one in known or found)
     goals = dict.fromkeys(one.goal for one in found)
     low, high = wilson_interval(reached, episodes)
     return AloneResult(
         runs=len(found),
         goal=", ".join(str(goal) for goal in goals) if None not in goals else None,
-        reached=reached,
+        reached=reached if known else None,
         episodes=episodes,
-        share=reached / episodes,
-        low=low,
-        high=high,
+        share=reached / episodes if known else None,
+        low=low if known else None,
+        high=high if known else None,
         reward=float(np.mean([one.reward for one in found])),
         pilot_share=_mean([one.pilot_share for one in found]),
         random_share=_mean([one.random_share for one in found]),
@@ -272,8 +288,6 @@ def _improvement(label: str, other: str, scores: Mapping[str, Scores], question:
     if question.lower_is_better:
         one, two = [-values for values in one], [-values for values in two]
     probability = probability_of_improvement(one, two)
-    if min(max(map(len, values)) for values in (one, two)) < 2:
-        return Improvement(label, other, Estimate(probability, None, None))
     return Improvement(label, other, Estimate(probability, *improvement_interval(one, two)))
 
 
@@ -305,7 +319,7 @@ def _notes(groups: Sequence[Group], found: Iterable[Score], left_out: Sequence[C
     if any(one.kind == "training" for one in found) and len(without) < len(every):
         notes.append(
             f"{len(without)} of {len(every)} runs have no evaluation, so the reward of their training is compared, "
-            "whichever side earned it; evaluate them with pkmn eval"
+            "whichever side earned it; evaluate two or more with pkmn eval to compare evaluations"
         )
     scarce = [group.label for group in groups if len(group.runs) < _SCARCE]
     if scarce:

@@ -14,7 +14,7 @@ from pkmncli.errors import ConfigurationError, did_you_mean
 NOT_THE_METHOD = frozenset(
     {
         *("preset", "seed", "run_name", "save_dir", "decision_db_path", "device", "torch_threads"),
-        *("headless", "quiet", "web", "web_port", "web_host_name", "track", "log_level"),
+        *("headless", "quiet", "web", "web_port", "web_host_name", "web_root_path", "track", "log_level"),
         *("disk_limit_gb", "keep_checkpoints"),
         *("save_interval", "save_interval_episodes", "eval_interval", "eval_interval_episodes", "eval_episodes"),
         *("final_episodes", "film"),
@@ -42,7 +42,8 @@ def differing_settings(runs: Sequence[ComparedRun]) -> list[str]:
     """Return the settings in which the runs differ, in the order of their files, except :data:`NOT_THE_METHOD`.
 
     A section that only some runs have belongs to a plugin that only they use; the choice of the plugin covers that
-    already, so the section counts only if runs that have it differ in it.
+    already, so the section counts only if runs that have it differ in it. The same holds for the core's settings of a
+    training, beside runs of plugins' commands.
     """
     names = dict.fromkeys(name for run in runs for name in run.settings)
     return [
@@ -94,7 +95,9 @@ def _check_setting(name: str, runs: Sequence[ComparedRun]) -> None:
 
 def _has_section(run: ComparedRun, name: str) -> bool:
     section, dot, _ = name.partition(".")
-    return not dot or any(own.startswith(f"{section}.") for own in run.settings)
+    if not dot:
+        return name in run.settings or run.of_training
+    return any(own.startswith(f"{section}.") for own in run.settings)
 
 
 def _value(run: ComparedRun, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Output of charts as one self-contained page or one picture."""
+"""Output of charts as one self-contained page, or as pictures of a bounded height."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import html
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pkmncli.atomic_files import write_atomic
-from pkmncli.comparison.run_charts import Chart
+from pkmncli.comparison.charts import colour
+from pkmncli.comparison.run_charts import LEGEND, Chart
 from pkmncli.comparison.run_plots import Plotted
 
 SUFFIXES = (".html", ".png")
+
+TALLEST_PIXELS = 4000
+"""Maximum height of a picture; further charts go to further files."""
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1b1d21; --dim: #5b616b; --page: #ffffff; --line: #d9dce1; }
@@ -21,7 +26,8 @@ body { margin: 2rem auto; max-width: 64rem; padding: 0 1rem; background: var(--p
        font: 16px/1.5 system-ui, sans-serif; }
 h1, h2 { font-weight: 600; line-height: 1.2; }
 p, td, th { color: var(--dim); }
-img { width: 100%; height: auto; }
+picture { display: block; overflow-x: auto; }
+img { width: 100%; min-width: 46rem; height: auto; }
 table { border-collapse: collapse; }
 th, td { padding: .25rem 1rem .25rem 0; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; }
 td:first-child { color: var(--text); }
@@ -31,15 +37,16 @@ td:first-child { color: var(--text); }
 def write_page(plotted: Plotted, charts: Sequence[Chart], path: Path) -> None:
     """Write a page with the charts, each in a light and a dark version. Raise RunError if that fails."""
     rows = "".join(
-        f"<tr><td>{html.escape(group.label)}</td><td>{len(group.runs)}</td>"
-        f"<td>{html.escape(', '.join(group.runs))}</td></tr>"
-        for group in plotted.groups
+        f'<tr><td><span style="color:{colour(number)}">&#9632;</span> {html.escape(group.label)}</td>'
+        f"<td>{len(group.runs)}</td><td>{html.escape(', '.join(group.runs))}</td></tr>"
+        for number, group in enumerate(plotted.groups)
     )
     sections = "".join(
         f"<h2>{html.escape(chart.title)}</h2><p>{html.escape(chart.note)}</p>"
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{_embedded(chart.png(True))}">'
         f'<img alt="{html.escape(chart.title)}" src="{_embedded(chart.png(False))}"></picture>'
         for chart in charts
+        if chart.title != LEGEND  # the table has it
     )
     write_atomic(
         path,
@@ -52,19 +59,35 @@ def write_page(plotted: Plotted, charts: Sequence[Chart], path: Path) -> None:
     )
 
 
-def write_picture(charts: Sequence[Chart], path: Path) -> None:
-    """Write the charts below each other into one PNG file. Raise RunError if that fails."""
+def write_pictures(charts: Sequence[Chart], path: Path) -> list[Path]:
+    """Write the charts below each other into PNG files of at most :data:`TALLEST_PIXELS`, and return these.
+
+    The first file is ``path``, the others are ``name-2.png`` and so on beside it; each begins with the legend.
+
+    Raises:
+        RunError: a file cannot be written.
+    """
     from PIL import Image  # noqa: PLC0415 - only a picture needs it
 
-    images = [Image.open(io.BytesIO(chart.png(False))).convert("RGB") for chart in charts]
-    whole = Image.new("RGB", (max(image.width for image in images), sum(image.height for image in images)), "white")
-    top = 0
-    for image in images:
-        whole.paste(image, (0, top))
-        top += image.height
-    content = io.BytesIO()
-    whole.save(content, "PNG")
-    write_atomic(path, content.getvalue())
+    drawn = [(chart, Image.open(io.BytesIO(chart.png(False))).convert("RGB")) for chart in charts]
+    legend = [image for chart, image in drawn if chart.title == LEGEND]
+    pages: list[list[Any]] = [list(legend)]
+    for image in [image for chart, image in drawn if chart.title != LEGEND]:
+        if len(pages[-1]) > len(legend) and sum(one.height for one in pages[-1]) + image.height > TALLEST_PIXELS:
+            pages.append(list(legend))
+        pages[-1].append(image)
+    written = []
+    for number, images in enumerate(pages, start=1):
+        size = max(image.width for image in images), sum(image.height for image in images)
+        whole, top = Image.new("RGB", size, "white"), 0
+        for image in images:
+            whole.paste(image, (0, top))
+            top += image.height
+        content = io.BytesIO()
+        whole.save(content, "PNG")
+        written.append(path if number == 1 else path.with_stem(f"{path.stem}-{number}"))
+        write_atomic(written[-1], content.getvalue())
+    return written
 
 
 def _title(plotted: Plotted) -> str:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable, Sequence
-from enum import StrEnum
+import shlex
+from collections.abc import Callable
 
 from pkmncli.comparison.comparing import Comparison, Estimate
+from pkmncli.plurals import counted
+from pkmncli.tables import Format, Rows, csv_text, markdown, table
 
 _PROFILE_COLUMNS = 5
 """Number of thresholds shown of a profile."""
 
-_WIDTH_WITHOUT_TERMINAL = 160
+_TEXT = frozenset({"runs of", "the one", "the other", "by run", "goal"})
+"""Headings of columns with text."""
 
-Rows = list[list[str]]
-
-
-class Format(StrEnum):
-    """Format of a comparison."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
+_DROPPED = ("by run", "mean", "area under curve", "reward in training", "random", "pilot", "goal")
+"""Columns that a narrow terminal leaves out, in this order."""
 
 
 def write(comparison: Comparison, form: Format) -> str:
@@ -33,9 +26,11 @@ def write(comparison: Comparison, form: Format) -> str:
         return json.dumps(comparison.as_dict(), indent=2, ensure_ascii=False)
     if form is Format.CSV:
         return _csv(comparison)
-    render = _markdown if form is Format.MARKDOWN else _table
+    render = markdown if form is Format.MARKDOWN else _table
     better = ", lower is better" if comparison.lower_is_better else ""
-    parts = [f"Score: {comparison.score}{better}. Intervals of 95%, by resampling the runs of each group."]
+    several = any(len(group.runs) > 1 for group in comparison.groups)
+    intervals = " Intervals of 95%, by resampling the runs of each group." if several else ""
+    parts = [f"Score: {comparison.score}{better}.{intervals}"]
     parts.append(render(*_groups(comparison)))
     if any(group.learner_alone for group in comparison.groups):
         parts += [
@@ -47,8 +42,21 @@ def write(comparison: Comparison, form: Format) -> str:
             "Probability that a run of the first group does better than a run of the second:",
             render(*_improvements(comparison)),
         ]
-    parts += ["Share of the runs with a score above:", render(*_profile(comparison))]
+    if comparison.has_profile:
+        parts += ["Share of the runs with a score above:", render(*_profile(comparison))]
+    if comparison.not_evaluated:
+        count = counted(len(comparison.not_evaluated), "run")
+        apart = "has no evaluation and is" if len(comparison.not_evaluated) == 1 else "have no evaluation and are"
+        commands = "\n".join(f"  pkmn eval {shlex.quote(folder)}" for folder in comparison.not_evaluated)
+        parts.append(f"{count} {apart} not compared. To evaluate:\n{commands}")
     return "\n\n".join(parts)
+
+
+def _table(headings: list[str], rows: Rows) -> str:
+    """Return a table without the columns that have nothing in any row."""
+    kept = [index for index in range(len(headings)) if any(row[index] != "-" for row in rows)]
+    headings, rows = [headings[index] for index in kept], [[row[index] for index in kept] for row in rows]
+    return table(headings, rows, text=_TEXT, drop=_DROPPED)
 
 
 def _groups(comparison: Comparison) -> tuple[list[str], Rows]:
@@ -73,12 +81,15 @@ def _alone(comparison: Comparison) -> tuple[list[str], Rows]:
         if alone is None:
             rows.append([group.label, "0", *["-"] * 6, _or_dash(group.training_reward)])
             continue
-        reached = [alone.goal, f"{alone.reached} of {alone.episodes}", f"{alone.low:.0%} to {alone.high:.0%}"]
+        shown = ["-"] * 3
+        if alone.goal is not None:
+            interval = f"{_or_dash(alone.low, _share)} to {_or_dash(alone.high, _share)}"
+            shown = [alone.goal, f"{alone.reached} of {alone.episodes}", interval]
         rows.append(
             [
                 group.label,
                 str(alone.runs),
-                *(["-"] * 3 if alone.goal is None else map(str, reached)),
+                *shown,
                 _number(alone.reward),
                 _or_dash(alone.pilot_share, _share),
                 _or_dash(alone.random_share, _share),
@@ -102,22 +113,18 @@ def _profile(comparison: Comparison) -> tuple[list[str], Rows]:
 
 
 def _csv(comparison: Comparison) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     measures = ("interquartile_mean", "mean", "optimality_gap", "area_under_curve")
     heads = [f"{measure}{end}" for measure in measures for end in ("", "_low", "_high")]
     beside = ("reached", "episodes", "low", "high", "reward", "pilot_share", "random_share")
-    writer.writerow(
-        ["group", "runs", *heads, "training_reward", *(f"learner_alone_{name}" for name in beside), "scores"]
-    )
+    rows = []
     for group in comparison.groups:
         estimates = [getattr(group, measure) for measure in measures]
-        cells = [("", "", "") if one is None else (one.value, one.low, one.high) for one in estimates]
-        figures = ["" if value is None else value for cell in cells for value in cell]
+        cells = [(None, None, None) if one is None else (one.value, one.low, one.high) for one in estimates]
         alone = [getattr(group.learner_alone, name, None) for name in beside]
-        plain = ["" if value is None else value for value in (group.training_reward, *alone)]
-        writer.writerow([group.label, len(group.runs), *figures, *plain, " ".join(map(str, group.scores))])
-    return text.getvalue().rstrip("\n")
+        figures = [*(value for cell in cells for value in cell), group.training_reward, *alone]
+        rows.append([group.label, len(group.runs), *figures, " ".join(map(str, group.scores))])
+    headings = ["group", "runs", *heads, "training_reward", *(f"learner_alone_{name}" for name in beside), "scores"]
+    return csv_text(headings, rows)
 
 
 def _number(value: float) -> str:
@@ -142,28 +149,3 @@ def _cells(estimate: Estimate | None, shown: Callable[[float], str] = _number) -
     if estimate.low is None or estimate.high is None:
         return [shown(estimate.value), "-"]
     return [shown(estimate.value), f"{shown(estimate.low)} to {shown(estimate.high)}"]
-
-
-def _markdown(headings: Sequence[str], rows: Rows) -> str:
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-def _table(headings: Sequence[str], rows: Rows) -> str:
-    from rich import box  # noqa: PLC0415 - only this format needs it
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for index, heading in enumerate(headings):
-        text = heading in {"runs of", "the one", "the other", "by run", "95%", "goal"}
-        table.add_column(Text(heading), justify="left" if text else "right", overflow="fold", no_wrap=index > 0)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH_WITHOUT_TERMINAL
-    with console.capture() as captured:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))

@@ -1,9 +1,9 @@
-"""Charts of the data of :mod:`pkmncli.comparison.run_plots`: curves, splits, and maps of visits."""
+"""Charts of the data of :mod:`pkmncli.comparison.run_plots`: curves, splits, journeys and maps, at most so tall."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,29 +11,34 @@ import numpy as np
 
 from pkmncli.comparison.charts import (
     CURVE_POINTS,
+    WIDTH_INCHES,
     chart_style,
     colour,
     draw_curves,
+    draw_legend,
     file_of,
+    legend_lines,
     new_figure,
+    show_zero,
 )
+from pkmncli.comparison.map_charts import MOST_MAPS, maps_figure
 from pkmncli.comparison.measures import interquartile_mean
 from pkmncli.comparison.run_plots import LEVELS, SHARES, TITLES, Plotted, PlottedGroup
+from pkmncli.plurals import counted
 from pkmncli.training.recording.journey import Journey, Reached
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_WIDTH_INCHES = 10.0
+_TALLEST_INCHES = 13.0
+"""Maximum height of a chart."""
+
+_MOST_CURVES = 10
+"""Maximum metrics of a chart; more make further charts."""
+
 _CURVE_INCHES = 2.6
 _MILESTONE_INCHES = 0.26
 _LABEL_INCHES = 0.2
-_MAP_INCHES = 2.2
-_MAP_COLUMNS = 4
-_LABEL_COLUMNS, _TITLE_COLUMNS, _MAP_TITLE_COLUMNS = 110, 90, 32
-"""Characters that fit in a line over a figure: of a legend, of a title, of a map's title."""
-
-
 _LEVEL_COLOUR = "#888888"
 _JOURNEY_INCHES = 0.2
 _MINUTE_S, _HOUR_S = 60, 3600
@@ -43,6 +48,10 @@ _JOURNEY_TIMES: dict[str, _Time] = {
     "time of the training": lambda journey, one: one.elapsed_s,
 }
 """Times, in seconds, that milestones are drawn over in addition to steps."""
+
+
+LEGEND = "Groups"
+"""Title of the chart with the colours of the groups."""
 
 
 class Chart(NamedTuple):
@@ -55,35 +64,44 @@ class Chart(NamedTuple):
 
 def charts_of(plotted: Plotted) -> Iterator[Chart]:
     """Yield the charts, drawn on demand."""
-    if plotted.metrics:
+    if len(plotted.groups) > 1:
+        yield Chart(LEGEND, "", partial(_drawn, plotted, legend_figure))
+    for first in range(0, len(plotted.metrics), _MOST_CURVES):
+        some = replace(plotted, metrics=plotted.metrics[first : first + _MOST_CURVES])
         yield Chart(
-            "Curves",
+            "More curves" if first else "Curves",
             "Interquartile mean over the runs of a group, with the 95% interval of resampled runs; only a line for "
             "one run. The learner alone plays from start states of seeds that training does not use; pilot and "
             "random play are shown as lines. The reward in training is of whichever side decides.",
-            partial(_drawn, plotted, _curves),
+            partial(_drawn, some, curves_figure),
         )
     if plotted.milestones:
         yield Chart(
             "Milestone splits",
             "Step of its soonest episode at which each run reached a milestone: a dot per run, a bar at the "
             "interquartile mean.",
-            partial(_drawn, plotted, _splits),
+            partial(_drawn, plotted, splits_figure),
         )
     if plotted.journey_milestones:
         yield Chart(
             "Journey",
             "When the episode of each run that got furthest, ended or not, reached its milestones: by its steps, by "
             "the game's own time, and by the time that the training had taken.",
-            partial(_drawn, plotted, _journeys),
+            partial(_drawn, plotted, journeys_figure),
         )
     for group in plotted.groups:
         if group.tiles:
             yield Chart(
                 f"Visited tiles of {group.label}",
-                "Steps spent on each tile, over all its runs and episodes; the scale is logarithmic.",
-                partial(_drawn, plotted, partial(_maps, group=group)),
+                "Steps spent on each tile, over all its runs and episodes; the scale is logarithmic. All maps have the "
+                f"same scale.{_maps_left_out(group)}",
+                partial(_drawn, plotted, partial(maps_figure, group=group)),
             )
+
+
+def _maps_left_out(group: PlottedGroup) -> str:
+    more = len(group.tiles) - MOST_MAPS
+    return f" {counted(more, 'map')} with fewer visits {'is' if more == 1 else 'are'} left out." if more > 0 else ""
 
 
 def _drawn(plotted: Plotted, draw: Callable[[Plotted], Any], dark: bool) -> bytes:
@@ -91,12 +109,13 @@ def _drawn(plotted: Plotted, draw: Callable[[Plotted], Any], dark: bool) -> byte
         return file_of(draw(plotted), "png")
 
 
-def _curves(plotted: Plotted) -> Any:
+def curves_figure(plotted: Plotted) -> Any:
+    """Return the figure of metrics over steps."""
     from matplotlib.ticker import PercentFormatter  # noqa: PLC0415
 
     columns = min(2, len(plotted.metrics))
     rows = -(-len(plotted.metrics) // columns)
-    figure = new_figure(_WIDTH_INCHES, _CURVE_INCHES * rows + _LABEL_INCHES * _label_lines(plotted))
+    figure = new_figure(WIDTH_INCHES, _CURVE_INCHES * rows)
     for place, metric in enumerate(plotted.metrics, start=1):
         axes: Axes = figure.add_subplot(rows, columns, place)
         for number, group in enumerate(plotted.groups):
@@ -108,13 +127,14 @@ def _curves(plotted: Plotted) -> Any:
         if metric in SHARES:
             axes.set_ylim(-0.03, 1.06)
             axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+        else:
+            show_zero(axes)
         if metric in LEVELS:
             axes.set_xlim(left=0)
         _draw_levels(axes, plotted.levels.get(metric, {}))
         axes.set_title(TITLES.get(metric, metric))
         axes.set_xlabel("steps")
         axes.xaxis.set_major_formatter("{x:,.0f}")
-    _legend(figure, plotted)
     return figure
 
 
@@ -134,13 +154,11 @@ def _draw_levels(axes: Axes, levels: Mapping[str, float]) -> None:
         )
 
 
-def _splits(plotted: Plotted) -> Any:
-    figure = new_figure(
-        _WIDTH_INCHES,
-        1.2
-        + _MILESTONE_INCHES * len(plotted.milestones) * max(len(plotted.groups), 1)
-        + _LABEL_INCHES * (_label_lines(plotted) - len(plotted.groups)),
-    )
+def splits_figure(plotted: Plotted) -> Any:
+    """Return the figure of steps until each milestone."""
+    rows = len(plotted.milestones) * min(max(len(plotted.groups), 1), 2)
+    figure = new_figure(WIDTH_INCHES, min(1.2 + _MILESTONE_INCHES * rows, _TALLEST_INCHES))
+    with_figures = len(plotted.groups) <= 2  # more would lie over each other
     axes: Axes = figure.add_subplot()
     height = 0.8 / len(plotted.groups)
     for number, group in enumerate(plotted.groups):
@@ -153,25 +171,27 @@ def _splits(plotted: Plotted) -> Any:
             axes.plot([mean] * 2, [at - height / 2.5, at + height / 2.5], color=colour(number), linewidth=2.5)
             axes.plot(steps, [at] * len(steps), "o", color=colour(number), markersize=4, alpha=0.7)
             text = f" {mean:,.0f}" + (f" ({len(steps)} of {len(group.runs)})" if len(steps) < len(group.runs) else "")
-            axes.annotate(text, (max(steps), at), va="center", fontsize=7, xytext=(4, 0), textcoords="offset points")
+            if with_figures:
+                axes.annotate(
+                    text, (max(steps), at), va="center", fontsize=7, xytext=(4, 0), textcoords="offset points"
+                )
     axes.set_yticks(range(len(plotted.milestones)), plotted.milestones)
-    axes.invert_yaxis()
     axes.set_xlim(left=0)
     axes.margins(x=0.12)
+    axes.set_ylim(len(plotted.milestones) - 0.3, -0.7)
     axes.set_xlabel("step of the episode")
     axes.grid(axis="y", alpha=0.2)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    _legend(figure, plotted)
     return figure
 
 
-def _journeys(plotted: Plotted) -> Any:
+def journeys_figure(plotted: Plotted) -> Any:
+    """Return the figure of how far each run came."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
     names = plotted.journey_milestones
     place = {name: number for number, name in enumerate(names)}
-    labels = 0.0 if len(plotted.groups) < 2 else _LABEL_INCHES * _label_lines(plotted)
-    figure = new_figure(_WIDTH_INCHES, 1.3 + _JOURNEY_INCHES * len(names) + labels)
+    figure = new_figure(WIDTH_INCHES, min(1.3 + _JOURNEY_INCHES * len(names), _TALLEST_INCHES))
     first: Axes | None = None
     scales: list[tuple[str, _Time]] = [("step of the episode", lambda journey, one: one.step)]
     scales += [_in_a_unit_that_fits(title, of, plotted) for title, of in _JOURNEY_TIMES.items()]
@@ -189,11 +209,10 @@ def _journeys(plotted: Plotted) -> Any:
         if first is None:
             first = axes
             axes.set_yticks(range(len(names)), names)
-            axes.invert_yaxis()
+            axes.set_ylim(len(names) - 0.3, -0.7)
             axes.xaxis.set_major_formatter("{x:,.0f}")
         else:
             axes.tick_params(labelleft=False)
-    _legend(figure, plotted)
     return figure
 
 
@@ -209,45 +228,9 @@ def _in_a_unit_that_fits(title: str, of: _Time, plotted: Plotted) -> tuple[str, 
     return f"{title}, {unit}", scaled
 
 
-def _label_lines(plotted: Plotted) -> int:
-    """Return the number of lines that the groups' labels take."""
-    return sum(len(textwrap.wrap(group.label, _LABEL_COLUMNS)) or 1 for group in plotted.groups)
-
-
-def _legend(figure: Any, plotted: Plotted) -> None:
-    """Draw the legend above all panels, because labels may be long."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415
-
-    if len(plotted.groups) > 1:
-        labels = [textwrap.fill(group.label, _LABEL_COLUMNS) for group in plotted.groups]
-        handles = [Line2D([], [], color=colour(number), label=label) for number, label in enumerate(labels)]
-        figure.legend(handles=handles, loc="outside upper left", frameon=False)
-
-
-def _maps(plotted: Plotted, group: PlottedGroup) -> Any:
-    from matplotlib.colors import LogNorm  # noqa: PLC0415
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
-
-    by_visits = sorted(group.tiles, key=lambda map_id: -sum(group.tiles[map_id].values()))
-    columns = min(_MAP_COLUMNS, len(by_visits))
-    rows = -(-len(by_visits) // columns)
-    figure = new_figure(_WIDTH_INCHES, _MAP_INCHES * rows + 0.4)
-    most = max(visits for tiles in group.tiles.values() for visits in tiles.values())
-    image, every = None, []
-    for place, map_id in enumerate(by_visits, start=1):
-        tiles = group.tiles[map_id]
-        visits = np.full((max(y for _, y in tiles) + 1, max(x for x, _ in tiles) + 1), np.nan)
-        for (x, y), count in tiles.items():
-            visits[y, x] = count
-        axes: Axes = figure.add_subplot(rows, columns, place)
-        image = axes.imshow(visits, norm=LogNorm(1, max(most, 2)), cmap="viridis", interpolation="nearest")
-        name = plotted.map_names.get(map_id, f"map {map_id >> 8}.{map_id & 255}")
-        axes.set_title(f"{textwrap.fill(name, _MAP_TITLE_COLUMNS)}\n{len(tiles):,} tiles", fontsize=8)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_locator(MaxNLocator(4, integer=True))
-        axes.tick_params(labelsize=6)
-        every.append(axes)
-    if len(plotted.groups) > 1:
-        figure.suptitle(textwrap.fill(group.label, _TITLE_COLUMNS))
-    figure.colorbar(image, ax=every, label="steps", shrink=0.8)
+def legend_figure(plotted: Plotted) -> Any:
+    """Return the figure of the groups' colours and labels."""
+    labels = [group.label for group in plotted.groups]
+    figure = new_figure(WIDTH_INCHES, _LABEL_INCHES * (legend_lines(labels) + 1))
+    draw_legend(figure, labels)
     return figure

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pkmncli.comparison.compared_runs import LEAST_POINTS, ComparedRun, Curve, read_curve
+from pkmncli.comparison.compared_runs import LEAST_POINTS, ComparedRun, Curve, read_curve, with_defaults
 from pkmncli.comparison.grouping import group_runs
-from pkmncli.errors import ConfigurationError, RunError, did_you_mean
+from pkmncli.errors import ConfigurationError, PkmnError, RunError, did_you_mean
 from pkmncli.plugins import Registry
 from pkmncli.training.assembly import open_store
 from pkmncli.training.display.verdict import PLAYERS
 from pkmncli.training.recording.journey import Journey
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 TITLES = {
     "alone/goal_share": "Learner alone: share of starts to the goal",
     "alone/reward": "Learner alone: reward",
     "episode/reward": "Reward in training, all sides",
+    "episode/success": "Share of successes in training",
     "evaluation/avg_reward": "Reward in evaluations",
     "episode/milestones": "Milestones of an episode",
     "episode/length": "Length of an episode, in steps",
@@ -34,7 +39,16 @@ TITLES = {
 LEVELS = {"alone/goal_share": "goal_share", "alone/reward": "avg_reward"}
 """Curves of the learner alone, with the result of pilot and random play that is drawn beside each as a level."""
 
-SHARES = frozenset({"alone/goal_share", "share/rl", "episode/llm_share", "evaluation/goal_share"})
+SHARES = frozenset(
+    {
+        "alone/goal_share",
+        "share/rl",
+        "episode/llm_share",
+        "episode/success",
+        "evaluation/goal_share",
+        "curriculum/trust",
+    }
+)
 """Curves from 0 to 1, drawn as percentages."""
 
 DEFAULT_METRICS = tuple(TITLES)
@@ -70,6 +84,8 @@ class Plotted:
     map_names: Mapping[int, str]
     levels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """By metric of :data:`LEVELS`, the results of pilot and random play from held-out start states, by their names."""
+    map_pictures: Mapping[int, NDArray[np.uint8]] = field(default_factory=dict)
+    """The game's maps from the image in hand, (height, width, 3) by id: one pixel for each tile. Never stored."""
     journey_milestones: tuple[str, ...] = ()
     """Milestones of the journeys, by the step at which the soonest of them reached each."""
 
@@ -87,7 +103,10 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
         ConfigurationError: no run has such a metric or setting.
         RunError: there is nothing to draw yet, or a table cannot be read.
     """
-    wanted = tuple(dict.fromkeys(metrics)) or DEFAULT_METRICS
+    runs = with_defaults(runs, registry)
+    names = [_names(run) for run in runs]
+    own = [f"environment/{name}" for run in runs for name in run.summary.get("metrics", ())]
+    wanted = tuple(dict.fromkeys(metrics or (*DEFAULT_METRICS, *own)))
     groups = []
     for group in group_runs(runs, by):
         curves = {name: _curves(group.runs, registry, name) for name in wanted}
@@ -111,7 +130,6 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
             raise ConfigurationError(_no_metric(name, runs, registry))
     if not drawn and not any(group.tiles or group.journeys for group in groups):
         raise RunError("there is nothing to draw yet: none of the runs has reached anything")
-    names = [_names(run) for run in runs]
     order = dict.fromkeys(name for one in names for name in one.get("milestones", ()))
     reached: dict[str, int] = {}
     for one in groups:
@@ -124,6 +142,7 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
         tuple(sorted(known, key=reached.__getitem__)),
         {int(number): str(name) for one in names for number, name in one.get("maps", {}).items()},
         {name: _levels(runs, result) for name, result in LEVELS.items()},
+        _pictures(runs, registry, {map_id for group in groups for map_id in group.tiles}),
         _soonest_first([journey for one in groups for journey in one.journeys]),
     )
 
@@ -141,7 +160,7 @@ def _levels(runs: Sequence[ComparedRun], result: str) -> dict[str, float]:
     found: dict[str, list[float]] = defaultdict(list)
     for run in runs:
         for key in ("pilot", "random"):
-            if run.summary.get(key):
+            if run.summary.get(key) and run.summary[key][result] is not None:
                 found[PLAYERS[key]].append(float(run.summary[key][result]))
     return {name: fmean(values) for name, values in found.items()}
 
@@ -179,6 +198,20 @@ def _tiles(runs: Sequence[ComparedRun], registry: Registry) -> Tiles:
         for map_id, x, y, visits in rows:
             found[map_id][x, y] += visits
     return {map_id: dict(tiles) for map_id, tiles in found.items() if map_id}
+
+
+def _pictures(
+    runs: Sequence[ComparedRun], registry: Registry, maps: Collection[int]
+) -> Mapping[int, NDArray[np.uint8]]:
+    """Return the game's maps if all runs are of one game whose image is here; otherwise nothing."""
+    of_game = ("env", "game", "game_folder", "rom_path")
+    if not maps or len({tuple(str(run.settings.get(name)) for name in of_game) for run in runs}) != 1:
+        return {}
+    try:
+        draw = getattr(registry.get("environments", str(runs[0].settings.get("env"))).load(), "map_pictures", None)
+        return {} if draw is None else dict(draw(runs[0].settings, maps))
+    except PkmnError:
+        return {}  # visits are shown without them
 
 
 def _names(run: ComparedRun) -> dict[str, Any]:

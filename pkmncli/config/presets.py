@@ -25,6 +25,9 @@ DESCRIPTION = "description"
 NOT_IN_A_PRESET = ("preset", "seed", "save_dir", "run_name")
 """Settings that belong to a single training, or would name another preset."""
 
+PRESET_ORIGIN = "preset "
+"""Beginning of the origin of a preset's values."""
+
 
 @dataclass(frozen=True, slots=True)
 class Preset:
@@ -63,7 +66,7 @@ def read_preset(path: Path, name: str = "") -> Preset:
     """
     if path.is_dir() or not path.exists():
         raise ConfigurationError(f"there is no preset file {path}")
-    found = [replace(one, origin=f"preset {one.origin}") for one in from_file(path)]
+    found = [replace(one, origin=f"{PRESET_ORIGIN}{one.origin}") for one in from_file(path)]
     description = next((one.value for one in found if (one.section, one.key) == (CORE, DESCRIPTION)), None)
     if not isinstance(description, str) or not description.strip() or "\n" in description.strip():
         raise ConfigurationError(f'preset {path} needs a line that says what it is for: {DESCRIPTION} = "..."')
@@ -72,18 +75,8 @@ def read_preset(path: Path, name: str = "") -> Preset:
         if one.section == CORE and one.key in NOT_IN_A_PRESET:
             raise ConfigurationError(f"setting '{one.key}' ({one.origin}): a preset can't set it, leave it out")
     if name:
-        given = [replace(one, origin=f"preset {name}") for one in given]
+        given = [replace(one, origin=f"{PRESET_ORIGIN}{name}") for one in given]
     return Preset(name or str(path), description.strip(), tuple(given))
-
-
-def presets_of(entry: Registration) -> list[Preset]:
-    """Return the presets that a plugin ships for an entry.
-
-    Raises:
-        ConfigurationError: a file is wrong.
-        PluginError: there is no such folder.
-    """
-    return [read_preset(path, name) for name, path in entry.preset_files().items()]
 
 
 def check_presets(entry: Registration) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from pkmncli.config.core_sections import CORE_SECTIONS, CURRICULUM, HAND_OVER, S
 from pkmncli.config.curriculum_settings import CurriculumSettings
 from pkmncli.config.description import named_parts
 from pkmncli.config.hand_over_settings import HandOverSettings
-from pkmncli.config.model_choice import backend_serving
+from pkmncli.config.model_choice import backend_serving, extra_fields, first_of_ensemble, without_alias
 from pkmncli.config.presets import chosen_preset
 from pkmncli.config.run_file import CONFIG_FILE, RunFile, read_run_file, toml_text, with_own_starts
+from pkmncli.config.setting_types import NONE
 from pkmncli.config.sources import (
     CORE,
     DEFAULT,
@@ -35,6 +36,10 @@ from pkmncli.plugins import Registration, Registry
 
 MOST_NAMED = 6
 """Maximum number of settings that a remark names; the others are counted."""
+
+_IF_OF_A_SCRIPT = (
+    "; if it was an object of the script that began the run, resume there: load_checkpoint(RUN), then train()"
+)
 
 _GivenBySection = dict[str, dict[str, Given]]
 
@@ -58,10 +63,15 @@ class ResolvedSettings:
         """Return the settings that a run was started with, origins included, from its ``config.toml``.
 
         Raises:
-            RunError: the file is missing or damaged.
+            RunError: the file is missing or damaged, or another command than ``pkmn train`` made the run.
             ConfigurationError: it was written by a version with other settings.
         """
         file = read_run_file(folder)
+        if file.command is not None:
+            raise RunError(
+                f"{folder} was made by 'pkmn {file.command}', not by 'pkmn train': use that command for it, or plot, "
+                "compare, export and dashboard"
+            )
         found = cls(_by_section(file.given), registry)
         found.run_file = file
         if not file.whole:
@@ -122,7 +132,7 @@ class ResolvedSettings:
     def origins(self) -> dict[str, str]:
         """Origin of each value, by ``key`` or ``section.key``."""
         return {
-            f"{section}.{key}" if section else key: self._origin(section, key)
+            f"{section}.{key}" if section else key: self.origin(section, key)
             for section, values in self.values().items()
             for key in values
         }
@@ -142,7 +152,7 @@ class ResolvedSettings:
         values = self.values()
         if folder is not None:
             values[CORE] = with_own_starts(values[CORE], folder)
-        return toml_text(values, self._origin)
+        return toml_text(values, self.origin)
 
     def changed(
         self,
@@ -171,17 +181,19 @@ class ResolvedSettings:
         new.run_file = self.run_file
         new.check_all()
         self.check_all()  # reads the same sections, also those of plugins not in use
-        old_values, new_values = self.values(), new.values()
-        for section, values in new_values.items():
-            for key, value in values.items():
-                name = f"{section}.{key}" if section else key
-                old = old_values.get(section, {}).get(key)
-                if value != old and name not in may_change:
-                    raise ConfigurationError(
-                        f"setting '{name}' ({new._origin(section, key)}) cannot change when a run is resumed: it has "
-                        f"{name} = {old}; start a new run, or change only {', '.join(sorted(may_change))}"
-                    )
+        advice = f"start a new run, or change only {', '.join(sorted(may_change))}"
+        refuse_changes(self.values(), new.values(), may_change, new.origin, advice)
         return new
+
+    def without_unknown_advice(self) -> ResolvedSettings:
+        """Return these settings without a language model or strategy that is not installed, such as a script's."""
+        given = {section: dict(values) for section, values in self._given.items()}
+        for key, kind in (("llm", "llm_backends"), ("strategy", "strategies")):
+            if getattr(self.train, key) not in (NONE, *self._registry.names(kind)):
+                given[CORE].pop(key, None)
+        found = ResolvedSettings(given, self._registry)
+        found.run_file = self.run_file
+        return found
 
     def check_all(self) -> None:
         """Validate every section that a user wrote, also of plugins not in use, and every plugin that a user chose.
@@ -204,7 +216,10 @@ class ResolvedSettings:
                     self._registry.get(kind, name)
                 except PluginError as error:
                     setting = f"{section}.{key}" if section else key
-                    raise PluginError(f"setting '{setting}' ({self._origin(section, key)}): {error}") from None
+                    of_script = "" if self.run_file is None else _IF_OF_A_SCRIPT
+                    raise PluginError(
+                        f"setting '{setting}' ({self.origin(section, key)}): {error}{of_script}"
+                    ) from None
 
     def remarks(self) -> list[str]:
         """Return remarks on the run's file for resuming: that it was edited, and settings that it does not name."""
@@ -218,7 +233,7 @@ class ResolvedSettings:
             f"{section}.{key}" if section else key
             for section, values in self.values().items()
             for key, value in values.items()
-            if value is not None and (section, key) not in named and self._origin(section, key) == DEFAULT
+            if value is not None and (section, key) not in named and self.origin(section, key) == DEFAULT
         ]
         if unnamed:
             more = f" and {len(unnamed) - MOST_NAMED} more" if len(unnamed) > MOST_NAMED else ""
@@ -230,9 +245,22 @@ class ResolvedSettings:
     def sections_in_use(self) -> list[str]:
         """Sections that a training with these settings reads: the core's, and those of its plugins."""
         known = set(self._registry.settings_sections())
-        chosen = [name for _, _, name in self.train.plugins_in_use() if name in known]
+        chosen = [
+            name
+            for _, kind, name in self.train.plugins_in_use()
+            if name in known and (kind != "rewards" or self.composes_reward)
+        ]
         parts = [part for name in chosen for _, _, part in named_parts(self.plugin(name)) if part in known]
         return [CORE, *CORE_SECTIONS, *dict.fromkeys([*chosen, *parts])]
+
+    @property
+    def composes_reward(self) -> bool:
+        """False if the environment has its own reward, and takes none of the parts that were chosen."""
+        try:
+            model = self._registry.get("environments", self.train.env).load_config()
+        except PluginError:  # such as an environment that is not installed: it may take them
+            return True
+        return model is not None and "rewards" in model.model_fields
 
     def _load_plugins_in_use(self) -> None:
         for section in self.sections_in_use:
@@ -249,9 +277,37 @@ class ResolvedSettings:
                     found.append(section)
         return found
 
-    def _origin(self, section: str, key: str) -> str:
+    def origin(self, section: str, key: str) -> str:
+        """Return the origin of a value; of the core's under an empty section."""
         entry = self._given.get(section, {}).get(key)
         return entry.origin if entry else DEFAULT
+
+
+def refuse_changes(
+    old: Mapping[str, Mapping[str, Any]],
+    new: Mapping[str, Mapping[str, Any]],
+    may_change: Collection[str],
+    origin: Callable[[str, str], str],
+    advice: str,
+) -> None:
+    """Raise ConfigurationError if settings of a run that resumes differ from its own, apart from some.
+
+    Args:
+        old: the run's values by section and key.
+        new: the values to resume with.
+        may_change: keys (or ``section.key``) that may differ.
+        origin: returns the origin of a new value.
+        advice: what to do instead, for the message.
+    """
+    for section, values in new.items():
+        for key, value in values.items():
+            name = f"{section}.{key}" if section else key
+            own = old.get(section, {}).get(key)
+            if value != own and name not in may_change:
+                raise ConfigurationError(
+                    f"setting '{name}' ({origin(section, key)}) cannot change when a run is resumed: it has "
+                    f"{name} = {own}; {advice}"
+                )
 
 
 def resolve_settings(
@@ -282,15 +338,43 @@ def resolve_settings(
     ]
     found = [*_from_preset(found, registry), *found]
     given: _GivenBySection = {}
-    for entry in found:
+    for entry in (
+        part for one in found for named in without_alias(one, registry) for part in _without_argument(named, registry)
+    ):
         given.setdefault(_section_name(registry, entry), {})[entry.key] = entry
     settings = ResolvedSettings(given, registry)
     core = given.get(CORE, {})
-    if "llm_model" in core and "llm" not in core and settings.train.takes_advice:
+    chooses = settings.train.takes_advice and {"llm_ensemble", "llm_model"} & core.keys()
+    if chooses and settings.train.llm_ensemble:
+        core["llm"] = first_of_ensemble(settings.train.llm_ensemble, core)
+        settings = ResolvedSettings(given, registry)
+    elif chooses and "llm_model" in core and "llm" not in core:
         core["llm"] = backend_serving(core["llm_model"], registry)
+        settings = ResolvedSettings(given, registry)
+    if settings.train.llm_extra and settings.train.llm != NONE:
+        origin = core.pop("llm_extra").origin
+        for name in dict.fromkeys(name for _, kind, name in settings.train.plugins_in_use() if kind == "llm_backends"):
+            own = settings.for_part(registry.get("llm_backends", name))
+            given.setdefault(name, {})["extra_fields"] = extra_fields(name, own, settings.train.llm_extra, origin)
         settings = ResolvedSettings(given, registry)
     settings.check_all()
     return settings
+
+
+def _without_argument(entry: Given, registry: Registry) -> list[Given]:
+    """Return ``env = "NAME:ID"`` as the environment's name and its setting ``id``, and ``env.stack`` as ``stack``.
+
+    Of an environment that is not known only the name is returned, which is refused by its name then.
+    """
+    if (entry.section, entry.key) == ("env", "stack"):
+        return [replace(entry, section=CORE)]
+    if (entry.section, entry.key) != (CORE, "env") or not isinstance(entry.value, str) or ":" not in entry.value:
+        return [entry]
+    name, _, identifier = entry.value.partition(":")
+    named = [replace(entry, value=name)]
+    if name not in registry.names("environments"):
+        return named
+    return [*named, replace(entry, section=name, key="id", value=identifier)]
 
 
 def _from_preset(found: Iterable[Given], registry: Registry) -> Iterable[Given]:

@@ -25,6 +25,9 @@ STARTS_FOLDER = "starts"
 OWN_STARTS = ("init_state", "cartridge")
 """Settings of the core whose file is copied into the run, named by its hash."""
 
+COMMAND = "command"
+"""Setting of the core in the file of a run that another command than ``pkmn train`` made: its name."""
+
 _GOAL = "goal"
 
 _LEARNER = "rl"
@@ -71,6 +74,12 @@ class RunFile:
     edited: bool
     """True if it was edited after it was written."""
 
+    @property
+    def command(self) -> str | None:
+        """Name of the plugin's command that made the run; None for ``pkmn train``."""
+        found = (str(one.value) for one in self.given if (one.section, one.key) == (CORE, COMMAND))
+        return next(found, None)
+
 
 def read_run_file(folder: Path) -> RunFile:
     """Return the content of a run's file.
@@ -97,7 +106,9 @@ def read_run_file(folder: Path) -> RunFile:
         raise RunError(f"{path} is damaged: {' '.join(str(error).split())}") from None
     end = find_end(text)
     _check_whole(path, text, {one.key for one in given if one.section == CORE}, set(document))
-    if _GOAL not in document:  # of an earlier version, whose runs had no goal but the end of the game
+    if (
+        _GOAL not in document and COMMAND not in document
+    ):  # of an earlier version, whose runs had no goal but the end of the game
         given.append(Given(CORE, _GOAL, None, "of an earlier version"))
     return RunFile(
         path,

@@ -11,13 +11,19 @@ from pkmncli.config.option import Heading, Option
 from pkmncli.config.setting_types import (
     NONE,
     AbsolutePath,
+    Ensemble,
+    FieldTexts,
     HostNames,
+    KeywordTexts,
     LogLevel,
     Prices,
     RewardParts,
     StrategyName,
     Texts,
     Trackers,
+    UrlFolder,
+    WrapperTexts,
+    member_of_text,
 )
 
 DEFAULT_STEPS = 60_000
@@ -36,11 +42,15 @@ MAY_CHANGE = (
     "keep_checkpoints",
     "disk_limit_gb",
     "log_level",
+    "envs_per_worker",
+    "workers",
+    "ray_address",
     "headless",
     "quiet",
     "web",
     "web_port",
     "web_host_name",
+    "web_root_path",
     "track",
 )
 """Settings that may change when a run resumes: how long and how visibly it trains, not what it does."""
@@ -80,8 +90,32 @@ class TrainSettings(BaseModel):
         )
     )
 
-    env: Annotated[str, Option(Heading.GAME, "Environment: pyboy, gameboy.")] = Field(
-        "pyboy", description="environment"
+    env: Annotated[str, Option(Heading.GAME, "Environment: pyboy, gameboy, or any of Gymnasium as gym:ID.")] = Field(
+        "pyboy", description="environment; gym:ID is the environment of Gymnasium that is registered under the id"
+    )
+    env_args: Annotated[
+        KeywordTexts,
+        Option(
+            Heading.GAME,
+            "Argument of a gym: environment, as KEY=VALUE; repeatable.",
+            names=("--env-arg",),
+            metavar="KEY=VALUE",
+        ),
+    ] = Field([], description="arguments that a Gymnasium environment is built with, each key=value")
+    wrappers: Annotated[
+        WrapperTexts,
+        Option(
+            Heading.GAME,
+            "Wrapper around the environment, as 'module:Class key=value'; repeatable, the innermost first.",
+            names=("--wrapper",),
+            metavar="WRAPPER",
+        ),
+    ] = Field([], description="wrappers around the environment, the innermost first, each module:Class key=value ...")
+    env_object: str | None = Field(
+        None, description="environment object of the script that began the run, which only that script has"
+    )
+    env_object_digest: str | None = Field(
+        None, description="digest of that object's classes and plain attributes, to notice another object at a resume"
     )
     env_class: str | None = Field(
         None,
@@ -140,12 +174,46 @@ class TrainSettings(BaseModel):
     llm_model: Annotated[
         str | None, Option(Heading.LANGUAGE_MODEL, "Language model.", default="the backend's choice")
     ] = Field(None, description="language model; by default the backend chooses")
+    llm_extra: Annotated[
+        FieldTexts,
+        Option(
+            Heading.LANGUAGE_MODEL,
+            "Further field of each request, as top_k=20 or options.num_gpu=20; repeatable.",
+            metavar="KEY=VALUE",
+        ),
+    ] = Field(
+        [],
+        description="further fields of each request, as key=value with TOML values; a run has them as extra_fields of "
+        "its backend",
+    )
+    llm_ensemble: Annotated[
+        Ensemble,
+        Option(
+            Heading.LANGUAGE_MODEL,
+            "Models that advise together, instead of --llm: BACKEND:MODEL,BACKEND:MODEL.",
+            metavar="MODELS",
+        ),
+    ] = Field([], description="language models that advise together, each BACKEND or BACKEND:MODEL")
+    llm_ensemble_by: Annotated[
+        Literal["vote", "record"],
+        Option(Heading.LANGUAGE_MODEL, "Which of an ensemble's advice is followed: vote or record."),
+    ] = Field(
+        "vote",
+        description="advice of an ensemble that is followed: that of most models, or that of the model that was right "
+        "most often lately in this kind of situation",
+    )
     llm_interval: Annotated[int, Option(Heading.LANGUAGE_MODEL)] = Field(
         30, ge=1, description="steps between requests for advice"
     )
     llm_wait: Annotated[
         bool, Option(Heading.LANGUAGE_MODEL, "Wait for each answer: slow, but the same every time.")
     ] = Field(False, description="wait for each answer instead of playing on")
+    llm_probe: Annotated[
+        bool,
+        Option(Heading.LANGUAGE_MODEL, "Measure the model before the training.", names=("--llm-probe/--no-llm-probe",)),
+    ] = Field(
+        True, description="measure the model before a training, with one or two questions, and say what it is good for"
+    )
     llm_optional: Annotated[bool, Option(Heading.LANGUAGE_MODEL)] = Field(
         False, description="continue without a model that can't be reached"
     )
@@ -172,10 +240,15 @@ class TrainSettings(BaseModel):
         le=1,
         description="maximum cost of advice, as a share of what the rules would have earned without it; 1 for no limit",
     )
+    llm_notes: Annotated[int, Option(Heading.LANGUAGE_MODEL, "Notes that the model may keep for itself.")] = Field(
+        0, ge=0, le=50, description="maximum number of notes that the model keeps for itself; 0 for none"
+    )
+    llm_summary: Annotated[bool, Option(Heading.LANGUAGE_MODEL, "Tell the model what happened long ago.")] = Field(
+        False, description="tell the model what happened long ago: ended episodes, and older events of the running one"
+    )
     lessons: bool = Field(
         True,
-        description="tell the model what came of earlier advice, and hold back advice that always failed in a "
-        "situation",
+        description="tell the model what came of earlier advice in a situation",
     )
     lessons_file: Annotated[
         AbsolutePath | None,
@@ -234,8 +307,26 @@ class TrainSettings(BaseModel):
         description="share of language model against rules that adapting begins with: 80/20, 50/50 or 20/80",
     )
 
-    envs: Annotated[int, Option(Heading.LENGTH, "Environments, each in its own process.")] = Field(
-        1, ge=1, le=256, description="environments, each in its own process"
+    envs: Annotated[int, Option(Heading.LENGTH, "Environments that are stepped together.")] = Field(
+        1, ge=1, le=256, description="environments that are stepped together"
+    )
+    envs_per_worker: Annotated[int, Option(Heading.LENGTH, "Environments of each worker process.")] = Field(
+        1,
+        ge=1,
+        le=256,
+        description="environments of each worker process, at most envs; more are faster where a step takes less than "
+        "about 0.1 ms",
+    )
+    workers: Annotated[
+        Literal["local", "ray"], Option(Heading.LENGTH, "Place of the environments: local processes, or actors of ray.")
+    ] = Field("local", description="place of the environments: local processes, or actors of Ray on other machines too")
+    ray_address: Annotated[
+        str | None,
+        Option(Heading.LENGTH, "Ray cluster.", metavar="HOST:PORT", default="a local one, for this training"),
+    ] = Field(
+        None,
+        description="HOST:PORT of a Ray cluster's head node; by default a local one is started, which ends with the "
+        "training",
     )
     steps: Annotated[
         int | None,
@@ -266,6 +357,9 @@ class TrainSettings(BaseModel):
     torch_threads: Annotated[
         int, Option(Heading.LEARNER, "Threads of the learner; results differ between numbers.")
     ] = Field(1, ge=1, le=256, description="threads of torch; results differ between numbers")
+    stack: Annotated[int, Option(Heading.LEARNER, "Latest observations that the learner sees at once.")] = Field(
+        1, ge=1, le=64, description="latest observations that the learner sees at once; also env.stack"
+    )
     observation_type: Annotated[
         Literal["goal", "goal_screen", "multi_modal", "screen", "state"] | None,
         Option(Heading.LEARNER, "goal, goal_screen, multi_modal, screen or state.", default="the best to learn from"),
@@ -355,6 +449,9 @@ class TrainSettings(BaseModel):
         HostNames,
         Option(Heading.SHOWN, "Name that a proxy has the page under, which then asks for a token; repeatable."),
     ] = Field([], description="names that a proxy has the live page under, which then asks for a token")
+    web_root_path: Annotated[
+        UrlFolder, Option(Heading.SHOWN, "Folder that a proxy has the page under and passes on, such as /user/me/page.")
+    ] = Field("", description="folder that a proxy has the live page under, if it passes that on")
 
     @property
     def reward_weights(self) -> dict[str, float]:
@@ -380,6 +477,11 @@ class TrainSettings(BaseModel):
         """True if a strategy shares steps between a language model and the rules."""
         return self.mode == "adaptive" and self.llm != NONE
 
+    @property
+    def model_alone(self) -> bool:
+        """True if a language model decides every step: neither rules nor a learner do."""
+        return self.pilot == NONE != self.llm and (self.rl == NONE or self.mode == "llm-only")
+
     def plugins_in_use(self) -> list[tuple[str, str, str]]:
         """Return each plugin that these settings choose, except the game: the setting, the kind and the name."""
         chosen = [
@@ -387,6 +489,7 @@ class TrainSettings(BaseModel):
             ("pilot", "pilots", self.pilot),
             ("rl", "algorithms", self.rl),
             ("llm", "llm_backends", self.llm),
+            *(("llm_ensemble", "llm_backends", member_of_text(text)[0]) for text in self.llm_ensemble),
             *(("reward", "rewards", name) for name in self.reward_weights),
             *(("track", "trackers", name) for name in self.track),
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
@@ -13,13 +14,15 @@ from pydantic import BaseModel, ValidationError
 from pkmncli.config.description import is_provided
 from pkmncli.config.sources import CORE, Given, parse_text
 from pkmncli.config.value_bounds import fault_of_value
-from pkmncli.errors import ConfigurationError, did_you_mean
+from pkmncli.errors import ConfigurationError, did_you_mean, without_prefix
 from pkmncli.outgoing_text import secret_in
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _LONGEST_SHOWN = 200
 """Maximum characters of a value in a message."""
+_LONGEST_EXAMPLE = 60
+"""Maximum characters of a value that a message shows a second time, as a list."""
 
 SECRET = "secret"
 """Error type of a value that may hold a secret; it is not shown."""
@@ -33,12 +36,13 @@ _NUMBER = {
     "bool_parsing": "true or false",
     "bool_type": "true or false",
     "string_type": "text",
-    "list_type": "a list",
-    "tuple_type": "a list",
+    "list_type": "a list in brackets",
+    "tuple_type": "a list in brackets",
     "dict_type": "a table of keys and values",
     "path_type": "a path",
     "finite_number": "a finite number",
 }
+_LISTS = ("list_type", "tuple_type")
 _BOUND = {
     "greater_than": ("gt", "greater than"),
     "greater_than_equal": ("ge", "at least"),
@@ -176,7 +180,7 @@ def _shown(value: Any) -> str:
 def _allowed(details: Mapping[str, Any]) -> str:
     kind, context = details["type"], details.get("ctx", {})
     if kind in _NUMBER:
-        return f"must be {_NUMBER[kind]}"
+        return f"must be {_NUMBER[kind]}{_example(details) if kind in _LISTS else ''}"
     if kind in _BOUND:
         name, words = _BOUND[kind]
         return f"must be {words} {context[name]}"
@@ -185,8 +189,16 @@ def _allowed(details: Mapping[str, Any]) -> str:
         return f"must be {context['expected']}{hint}"
     if kind == "missing":
         return "is needed"
-    message = str(details["msg"]).removeprefix("Value error, ")
-    return " ".join(message.split())
+    return " ".join(without_prefix(str(details["msg"])).split())
+
+
+def _example(details: Mapping[str, Any]) -> str:
+    """Return the given numbers or words as the list that they may be meant as: ``64,64`` as ``[64, 64]``."""
+    given = details["input"]
+    if not isinstance(given, str) or "," not in given or len(given) > _LONGEST_EXAMPLE:
+        return ""
+    items = [parse_text(part.strip()) for part in given.split(",")]
+    return f", such as {json.dumps([item if isinstance(item, int | float | str) else str(item) for item in items])}"
 
 
 def _quoted(expected: str) -> Iterable[str]:

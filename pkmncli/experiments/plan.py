@@ -4,6 +4,7 @@
 name = "discount"
 seeds = 3
 processes = 2
+command = "train"
 
 [settings]
 steps = 20_000
@@ -32,7 +33,9 @@ OWN_SETTINGS = ("seed", "save_dir", "run_name", "quiet")
 """Settings that the experiment sets for each training."""
 
 _TABLES = ("experiment", "settings", "grid")
-_KEYS = ("name", "seeds", "processes")
+_KEYS = ("name", "seeds", "processes", "command")
+TRAIN = "train"
+"""Command of a training, the default."""
 _LONGEST_NAME = 120
 _NAME = re.compile(r"[\w][\w.+-]*")
 
@@ -47,6 +50,8 @@ class PlannedRun:
     name: str
     settings: Mapping[str, Any]
     seed: int
+    command: str = TRAIN
+    """Command that makes the run: ``train``, or that of a plugin."""
 
     @property
     def set_options(self) -> list[str]:
@@ -101,7 +106,9 @@ def _plan(content: Mapping[str, Any]) -> Plan:
     if not isinstance(head, Mapping):
         raise ConfigurationError("[experiment] must be a table")
     check_names(head, _KEYS, "key of [experiment]")
-    name, processes = name_of(head, "[experiment]"), processes_of(head)
+    name, processes, command = name_of(head, "[experiment]"), processes_of(head), head.get("command", TRAIN)
+    if not isinstance(command, str):
+        raise ConfigurationError(f"command = {command!r}: give the name of a command that makes runs, as 'train'")
     common = settings_of(content.get("settings", {}), "[settings]")
     combinations = _combinations(content.get("grid", []))
     for setting in common:
@@ -109,7 +116,7 @@ def _plan(content: Mapping[str, Any]) -> Plan:
             raise ConfigurationError(f"'{setting}' is in [settings] and in [[grid]]: leave it in one of them")
     varying = _varying(combinations)
     runs = tuple(
-        PlannedRun(_run_name(combination, varying, seed), {**common, **combination}, seed)
+        PlannedRun(_run_name(combination, varying, seed), {**common, **combination}, seed, command)
         for combination in combinations
         for seed in seeds_of(head.get("seeds", 1))
     )

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -53,6 +53,11 @@ class Trainings:
 
     def __len__(self) -> int:
         return len(self._running)
+
+    @property
+    def running(self) -> list[ExperimentRun]:
+        """The trainings whose process was running at the last look."""
+        return list(self._running.values())
 
     def __enter__(self) -> Trainings:
         return self
@@ -117,10 +122,12 @@ def run_side_by_side(
     *,
     interrupted: Callable[[], bool],
     on_end: Callable[[Ended], None],
+    on_look: Callable[[Sequence[ExperimentRun]], None] = lambda running: None,
 ) -> None:
     """Train each run in its own process, ``processes`` at a time, until all have ended.
 
-    Once ``interrupted``, no training begins any more, and running ones are asked to save and stop.
+    Once ``interrupted``, no training begins any more, and running ones are asked to save and stop. ``on_look`` takes
+    the running ones at every look.
     """
     waiting, asked = deque(runs), False
     with Trainings() as trainings:
@@ -136,6 +143,7 @@ def run_side_by_side(
                 trainings.interrupt()
             for end in trainings.ended():
                 on_end(end)
+            on_look(trainings.running)
             time.sleep(LOOK_S)
 
 

@@ -63,14 +63,17 @@ class Arbiter:
         exploring: NDArray[np.bool_],
         pilot_confidences: NDArray[np.float32],
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Return actions to take, PILOT_ACTS if the pilot decides, and their sources; all of shape (num_envs,)."""
+        """Return actions to take, PILOT_ACTS if the pilot decides, and their sources; all of shape (num_envs,).
+
+        A confidence of the pilot below 0 means that it has no action.
+        """
+        if self.mode is AgentMode.LLM_ONLY:
+            return np.full_like(actions, PILOT_ACTS), np.full(len(actions), Source.RULE, np.uint8)
         sources = np.where(exploring, Source.EXPLORE, Source.RL).astype(np.uint8)
         if self.mode is AgentMode.RL_ONLY:
             return actions, sources
-        if self.mode is AgentMode.LLM_ONLY:
-            return np.full_like(actions, PILOT_ACTS), np.full_like(sources, Source.RULE)
         self._begin_segments()
-        learner_acts = self._trial | (confidences > self.trust * pilot_confidences)
+        learner_acts = self._trial | (pilot_confidences < 0) | (confidences > self.trust * pilot_confidences)
         return (
             np.where(learner_acts, actions, PILOT_ACTS),
             np.where(learner_acts, sources, np.uint8(Source.RULE)),

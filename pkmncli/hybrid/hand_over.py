@@ -5,6 +5,9 @@ the learner's choice is the one that the advised side would have made, and the r
 against those after the advised side's steps. The first is known at every step, whoever decides it, and comes first; the
 second needs the learner's own steps, and its weight grows with their number. So a learner that has found a better way
 than its teacher's stays confident, and one whose choices look right but earn nothing does not.
+
+This is another question than that of :mod:`pkmncli.advice.worth`, which compares language model and rules within the
+advised side and has no step of the learner; so it has its own counts.
 """
 
 from __future__ import annotations

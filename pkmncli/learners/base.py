@@ -70,7 +70,7 @@ class BaseLearner(ABC):
         """
 
     @abstractmethod
-    def learn(self, drawn: Sequence[Transitions]) -> dict[str, float]:
+    def learn(self, sampled: Sequence[Transitions]) -> dict[str, float]:
         """Learn from the steps since the last time, at least one, in order. Return metrics by name."""
 
     @abstractmethod
@@ -86,7 +86,7 @@ class BaseLearner(ABC):
         }
         self._kept.append(replace(transitions, **copied))
 
-    def draw(self) -> Sequence[Transitions] | None:
+    def sample(self) -> Sequence[Transitions] | None:
         """Return the steps since the last time; None if there are none."""
         kept, self._kept = self._kept, []
         return kept or None

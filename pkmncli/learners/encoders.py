@@ -27,8 +27,13 @@ class Encoder(Protocol):
 
     Built with (layout, settings): the layout of the observations, and an instance of the settings model that the
     encoder was registered with; without such a model, the learner's settings. It raises ConfigurationError for a layout
-    that it cannot read. Reading must not change it and must depend on the observation alone: no dropout, no batch
-    statistics.
+    that it cannot read. With an attribute ``reads_unnormalized`` that is True, it is refused where the learner would
+    normalise vectors before it reads them. Reading must not change it and must depend on the observation alone: no
+    dropout, no batch statistics.
+
+    With an attribute ``scores_actions`` that is True, a score for each action follows the features, (n, num_features +
+    num_actions). Learners add it to what their output streams say of that action. So an encoder may judge similar
+    actions by the same weights, which an output stream cannot.
     """
 
     num_features: int
@@ -44,22 +49,20 @@ class Encoder(Protocol):
                 the layout has it, and perhaps ``action_mask`` uint8.
 
         Returns:
-            (n, num_features) float32.
+            (n, num_features) float32; with ``scores_actions``, (n, num_features + num_actions).
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderFactory:
-    """Builder of the encoder that the settings name; it also describes how to build it again elsewhere."""
+    """Builder of the encoder that the settings name."""
 
     name: str
     """Name that the encoder is registered with."""
     build: Callable[[ObservationLayout, Any], Any]
     settings: Any = None
     """The encoder's settings; None if it has no settings model and takes the learner's settings."""
-    origin: Mapping[str, Any] | None = None
-    """Origin in plain values: import targets, the distribution and its version."""
 
     def __call__(self, layout: ObservationLayout, learner_settings: Any) -> tuple[nn.Module, int]:
         """Return an untrained encoder, checked on blank observations, and its number of features.
@@ -74,12 +77,19 @@ class EncoderFactory:
 
 
 def require_encoder(encoder: Any, layout: ObservationLayout, name: str) -> None:
-    """Raise ConfigurationError if an encoder does not give (n, num_features) float32 for observations of a layout."""
+    """Raise ConfigurationError if an encoder does not give what it declares for observations of a layout.
+
+    That is float32 (n, num_features), or (n, num_features + num_actions) if it scores actions.
+    """
     count = getattr(encoder, "num_features", None)
     if not isinstance(encoder, nn.Module) or not isinstance(count, int) or count < 1:
         raise ConfigurationError(
             f"encoder {name!r} is not a torch.nn.Module with an integer num_features of at least 1"
         )
+    if scores_actions(encoder):
+        if layout.dimensions:
+            raise ConfigurationError(f"encoder {name!r} scores numbered actions; these are continuous")
+        count += layout.num_actions
     with torch.no_grad(), _errors_explained(name, "read observations"):
         features = encoder(blank_columns(layout, _TRIED_ROWS))
     if not isinstance(features, Tensor) or features.shape != (_TRIED_ROWS, count) or features.dtype != torch.float32:
@@ -87,6 +97,11 @@ def require_encoder(encoder: Any, layout: ObservationLayout, name: str) -> None:
         raise ConfigurationError(
             f"encoder {name!r} gives {found} for {_TRIED_ROWS} observations, not ({_TRIED_ROWS}, {count}) torch.float32"
         )
+
+
+def scores_actions(encoder: nn.Module | None) -> bool:
+    """Return True if an encoder gives a score for each action behind its features."""
+    return bool(getattr(encoder, "scores_actions", False))
 
 
 @contextmanager

@@ -1,183 +1,142 @@
-"""The export of an acting network: weights, a description of inputs and outputs, and an example that runs it.
+"""The export of an acting network as one program of ``torch.export``, which runs with torch alone.
 
-The example is built from simple parts, for readers: the common beginning, the reading of observations, and the
-learner's own ``scores``.
+The program holds the layers and the weights, also those of an encoder of a third party. It reads one observation as
+the environment gives it.
 """
 
 from __future__ import annotations
 
+import copy
+import io
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol, cast
 
-from pydantic import BaseModel
-from torch import nn
+import numpy as np
+import torch
+from torch import Tensor, nn
 
 from pkmncli.api import ExportedPolicy
+from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError
-from pkmncli.learners.encoders import EncoderFactory
-from pkmncli.learners.networks import ObservationNetwork
 from pkmncli.learners.observations import MASK, PLANES, SCREEN, VECTOR, ObservationLayout
 
-_BEGINNING = '''"""Greedy actions of the policy in this folder. It needs {needs}."""
 
-import json
-from pathlib import Path
+class JudgingNetwork(Protocol):
+    """Network whose policy can be exported; also an :class:`torch.nn.Module`."""
 
-import torch
-from safetensors.torch import load_file
-from torch.nn import functional as F
-{imports}
-HERE = Path(__file__).parent
-ABOUT = json.loads((HERE / "policy.json").read_text(encoding="utf-8"))
-WEIGHTS = load_file(HERE / "policy.safetensors")
+    def judge(self, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor | None]:
+        """Return scores (n, num_actions), the more the better, and values (n,) of the situations.
 
+        Without values, the value of a situation is its best score.
 
-def of(layer):
-    return WEIGHTS[f"{{layer}}.weight"], WEIGHTS[f"{{layer}}.bias"]
+        Args:
+            observations: all columns of the layout.
+        """
 
 
-'''
+class RememberingNetwork(JudgingNetwork, Protocol):
+    """The same for a network with a memory of earlier steps."""
 
-_READING = '''def numbers(observation, key):
-    x = torch.as_tensor(observation[key]).float().reshape(1, -1)
-    counted = ABOUT["observation"]["vector"].get("counted", {}).get(key)
-    return x if counted is None else (x - torch.tensor(counted["starts"])) / torch.tensor(counted["largest"])
-
-
-def features(observation):
-    """Return the features of one observation of the environment."""
-    parts = []
-    if "screen" in ABOUT["observation"]:
-        screen = torch.as_tensor(observation["screen"])
-        if screen.shape[-1] == 3:  # in colour, as gymnasium.make gives it
-            pixels = screen[::2, ::2, 1] >> 4
-        else:  # packed: two pixels a byte
-            pixels = torch.stack((screen >> 4, screen & 15), dim=-1).flatten(-2)
-        x = pixels.reshape(1, -1, *pixels.shape[-2:]).float() * (1 / 15)
-        for layer, stride in zip(("screen.0", "screen.2"), ABOUT["network"]["strides"]):
-            x = F.relu(F.conv2d(x, *of(layer), stride=stride))
-        parts.append(F.relu(F.linear(x.flatten(1), *of("screen.5"))))
-    if "planes" in ABOUT["observation"]:
-        planes = ABOUT["observation"]["planes"]
-        x = torch.tensor(observation[planes["key"]].astype("int64")).reshape(1, 1, *planes["shape"])
-        x = ((x >> torch.arange(len(planes["bits"])).reshape(1, -1, 1, 1)) & 1).float()
-        for layer, stride in zip(("map.0", "map.2"), ABOUT["network"]["map_strides"]):
-            x = F.relu(F.conv2d(x, *of(layer), stride=stride))
-        parts.append(F.relu(F.linear(x.flatten(1), *of("map.5"))))
-    if "vector" in ABOUT["observation"]:
-        x = torch.cat([numbers(observation, key) for key in ABOUT["observation"]["vector"]["keys"]], dim=1)
-        x = F.linear(x, *of("vector.0"))
-        parts.append(F.relu(F.layer_norm(x, x.shape[1:], *of("vector.1"))))
-    return torch.cat(parts, dim=1)
-'''
-
-_READING_ELSEWHERE = '''features = load_encoder(ABOUT, WEIGHTS)
-"""Function from one observation of the environment to its features."""
-'''
-
-_ACTING = '''
-
-def act(observation):
-    """Return the action for one observation of the environment, a dictionary of arrays."""
-    with torch.no_grad():
-        found = scores(features(observation))
-    if "action_mask" in ABOUT["observation"]:
-        found = found.masked_fill(~torch.as_tensor(observation["action_mask"]).bool(), -torch.inf)
-    return int(found.argmax())
-'''
+    def judge_from(self, observations: Mapping[str, Tensor], memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return scores, values, and the memories (n, size) after the step, from those before it."""
 
 
 def exported_policy(
-    network: ObservationNetwork,
-    layout: ObservationLayout,
-    settings: BaseModel,
-    encoder: EncoderFactory | None,
-    *,
-    scores: str,
-    gives: str,
-    about_network: Mapping[str, Any],
+    network: JudgingNetwork, layout: ObservationLayout, gives: str, memory_size: int = 0
 ) -> ExportedPolicy:
     """Return a network that acts, for use outside this program.
 
     Args:
-        network: the network with its output streams.
+        network: the acting network. The export does not change with it later.
         layout: of the observations that it reads.
-        settings: the learner's.
-        encoder: factory of its encoder; None for the default one.
-        scores: Python source of the example's ``scores(x)``: from the features (1, features) to one number per action
-            (1, num_actions); the allowed action with the highest number is the greedy one. It may use
-            ``F``, ``of(layer)`` (weight and bias of a layer) and ``ABOUT["network"]``.
-        gives: the meaning of these numbers, in words.
-        about_network: further description of the network, besides its layers.
+        gives: the meaning of its scores, in words.
+        memory_size: numbers that it remembers from step to step, if it is a :class:`RememberingNetwork`; else 0.
 
     Raises:
-        ConfigurationError: the encoder cannot be built elsewhere.
+        ConfigurationError: torch cannot export the network, because of its encoder.
     """
-    weights = {name: tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}
-    described = {
-        **({} if encoder else {"strides": _strides(network.screen), "map_strides": _strides(network.map)}),
-        **about_network,
-        "layers": {name: list(tensor.shape) for name, tensor in weights.items()},
-    }
-    if encoder is None:
-        needs, imports, reading = "torch and safetensors, nothing else", "", _READING
-    else:
-        origin = _origin(encoder, settings)
-        described |= {"encoder": origin, "layout": asdict(layout)}
-        package = (
-            "" if origin["distribution"] == "pkmncli" else f", {origin['distribution']} {origin['version']}".rstrip()
-        )
-        needs = f"torch, safetensors, pkmncli{package}: the last for the encoder {origin['name']!r}"
-        imports, reading = "\nfrom pkmncli.learners.exported_encoder import load_encoder\n", _READING_ELSEWHERE
-    return ExportedPolicy(
-        tensors=weights,
-        description={
-            "observation": _observation(layout),
-            "num_actions": layout.num_actions,
-            "gives": gives,
-            "network": described,
-        },
-        example=_BEGINNING.format(needs=needs, imports=imports) + reading + "\n\n" + scores.strip() + "\n" + _ACTING,
-    )
-
-
-def _strides(branch: nn.Module | None) -> list[int]:
-    """Return the strides of the convolutions of a part of the network, in order."""
-    return [] if branch is None else [one.stride[0] for one in branch.modules() if isinstance(one, nn.Conv2d)]
-
-
-def _origin(encoder: EncoderFactory, settings: BaseModel) -> dict[str, Any]:
-    origin = encoder.origin
-    if origin is None or "<locals>" in str(origin["target"]) or str(origin["target"]).startswith("__main__"):
+    program = _Policy(network, layout)
+    observation = {key: torch.from_numpy(np.zeros(one.shape, one.dtype)) for key, one in layout.members.items()}
+    memory = (torch.zeros(memory_size),) if memory_size else ()
+    content = io.BytesIO()
+    try:
+        torch.export.save(torch.export.export(program, (observation, *memory)), content)
+    except Exception as error:  # whatever torch, or an encoder of a third party, raises
         raise ConfigurationError(
-            f"the policy cannot be exported: its encoder {encoder.name!r} cannot be imported from any module"
-        )
-    values = origin["settings"] if origin["config"] is not None else settings.model_dump(mode="json")
-    return {**origin, "settings": values}
+            f"the policy cannot be exported: torch.export cannot trace its network ({one_line(error)})"
+        ) from error
+    description: dict[str, Any] = {
+        "observation": {key: {"shape": list(one.shape), "type": one.dtype} for key, one in layout.members.items()},
+        "num_actions": layout.num_actions,
+        "gives": {
+            "action": "the greedy action",
+            "scores": f"{gives}; minus infinity for an action that the mask forbids",
+            "value": "the value of the situation, in units of what was learned from",
+        },
+    }
+    if layout.dimensions:
+        description |= {"num_actions": None, "controls": {"low": list(layout.low), "high": list(layout.high)}}
+        description["gives"] |= {"action": "the greedy action: its controls, clipped to the bounds", "scores": gives}
+    if memory_size:
+        description["memory"] = {"shape": [memory_size], "type": "float32"}
+        description["gives"]["memory"] = "the second input of the next step; zeros at the start of an episode"
+    return ExportedPolicy(content.getvalue(), description)
 
 
-def _observation(layout: ObservationLayout) -> dict[str, Any]:
-    observation: dict[str, Any] = {}
+class _Policy(nn.Module):
+    """Network with the reading of one observation before it, and the greedy choice behind it."""
+
+    def __init__(self, network: JudgingNetwork, layout: ObservationLayout) -> None:
+        super().__init__()
+        self.network = copy.deepcopy(network)
+        assert isinstance(self.network, nn.Module)
+        for weights in self.network.parameters():  # without views of one block, which the file would keep whole
+            weights.data = weights.detach().clone()
+        self.network.cpu().eval()
+        self._layout = layout
+
+    def forward(self, observation: Mapping[str, Tensor], memory: Tensor | None = None) -> dict[str, Tensor]:
+        columns = _columns(self._layout, {key: tensor.unsqueeze(0) for key, tensor in observation.items()})
+        remembered: dict[str, Tensor] = {}
+        values: Tensor | None
+        if memory is None:
+            scores, values = self.network.judge(columns)
+        else:
+            network = cast(RememberingNetwork, self.network)
+            scores, values, memories = network.judge_from(columns, memory.unsqueeze(0))
+            remembered["memory"] = memories[0]
+        if self._layout.dimensions:
+            low, high = torch.tensor(self._layout.low), torch.tensor(self._layout.high)
+            action = (scores[0] * ((high - low) / 2) + (high + low) / 2).clamp(low, high)
+            value = {} if values is None else {"value": values[0]}
+            return {"action": action, "scores": scores[0], **value, **remembered}
+        scores = scores.masked_fill(columns[MASK] == 0, -torch.inf)
+        values = scores.amax(dim=1) if values is None else values
+        return {"action": scores.argmax(dim=1)[0], "scores": scores[0], "value": values[0], **remembered}
+
+
+def _columns(layout: ObservationLayout, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Do the same as :meth:`ObservationLayout.encode` with tensors."""
+    columns: dict[str, Tensor] = {}
     if layout.screen_shape:
-        observation[SCREEN] = {
-            "shape": list(layout.screen_shape),
-            "type": "uint8",
-            "meaning": "every second pixel both ways, 16 greys, two pixels a byte, the left one in the high four bits",
-        }
+        screen = batch[SCREEN]
+        if layout.screen_is_rgb:
+            screen = (screen[..., ::2, ::4, 1] & 0xF0) | (screen[..., ::2, 2::4, 1] >> 4)
+        columns[SCREEN] = screen
     if layout.planes:
-        observation[PLANES] = {
-            "key": layout.planes_key,
-            "shape": list(layout.planes_shape),
-            "type": layout.planes_type,
-            "bits": list(layout.planes),
-            "meaning": "each bit of a tile is one property, from the lowest bit on",
-        }
+        columns[PLANES] = batch[layout.planes_key]
+    for key, image in layout.images.items():
+        columns[image.column] = batch[key].permute(0, *image.axes).reshape(-1, *image.shape)
     if layout.vector_size:
-        observation[VECTOR] = {"keys": list(layout.vector_keys), "size": layout.vector_size, "type": "float32"}
-        if layout.counted:
-            counted = {key: asdict(one) for key, one in layout.counted.items()}
-            observation[VECTOR] |= {"counted": counted, "meaning": "counted: whole numbers, less starts, over largest"}
-    if layout.has_mask:
-        observation[MASK] = {"shape": [layout.num_actions], "type": "int8", "meaning": "1 where an action is allowed"}
-    return observation
+        columns[VECTOR] = torch.cat([_numbers(layout, key, batch[key]) for key in layout.vector_keys], dim=1)
+    size = len(next(iter(batch.values())))
+    columns[MASK] = batch[MASK] if layout.has_mask else torch.ones(size, layout.num_actions, dtype=torch.uint8)
+    return columns
+
+
+def _numbers(layout: ObservationLayout, key: str, batch: Tensor) -> Tensor:
+    numbers = batch.reshape(len(batch), -1)
+    if key in layout.counted:
+        counted = layout.counted[key]
+        numbers = (numbers - torch.tensor(counted.starts)) / torch.tensor(counted.largest)
+    return numbers.to(torch.float32)

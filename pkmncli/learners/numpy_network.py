@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from pkmncli.learners.map_branch import MapBranch
-from pkmncli.learners.networks import ObservationNetwork
+from pkmncli.learners.networks import ImageBranch, ObservationNetwork, SpreadCodes
+from pkmncli.learners.normalisation import LIMIT, Scale
 from pkmncli.learners.observations import PLANES, SCREEN, VECTOR, Columns, ObservationLayout
 
 Rows = NDArray[np.float32]
@@ -48,6 +49,12 @@ class NumpyFeatures:
             self._map = _map_layers(network.map)
         if network.vector is not None:
             self._vector = numpy_layers(network.vector)
+        self._scale = None if network.scale is None else numpy_layers(nn.Sequential(network.scale))
+        self._images: dict[str, NumpyLayers] = {}
+        for image in network.images:
+            assert isinstance(image, ImageBranch)
+            self._images[image.column] = numpy_layers(image, image.shape)
+        self._join = None if network.join is None else numpy_layers(network.join)
 
     def __call__(self, columns: Columns) -> Rows:
         """Return the features (n, num_features) of observations; see :meth:`ObservationNetwork.features`."""
@@ -59,8 +66,13 @@ class NumpyFeatures:
         if self._map is not None:
             branches.append(self._map(columns[PLANES]))
         if self._vector is not None:
-            branches.append(self._vector(columns[VECTOR]))
-        return branches[0] if len(branches) == 1 else np.concatenate(branches, axis=1)
+            vectors = columns[VECTOR]
+            branches.append(self._vector(vectors if self._scale is None else self._scale(vectors)))
+        for column, layers in self._images.items():
+            pixels = columns[column]
+            branches.append(layers(pixels.reshape(len(pixels), -1) * np.float32(1 / 255)))
+        features = branches[0] if len(branches) == 1 else np.concatenate(branches, axis=1)
+        return features if self._join is None else self._join(features)
 
 
 def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = None) -> NumpyLayers:
@@ -82,6 +94,10 @@ def numpy_layers(module: nn.Module, image_shape: tuple[int, int, int] | None = N
             step, shape = _convolution(layer, shape)
         elif isinstance(layer, nn.Linear):
             step = _linear(layer)
+        elif isinstance(layer, Scale):
+            step = _scale(layer)
+        elif isinstance(layer, SpreadCodes):
+            step = _spread_codes(layer)
         elif isinstance(layer, nn.LayerNorm):
             step = _layer_norm(layer)
         elif isinstance(layer, nn.ReLU):
@@ -141,7 +157,11 @@ def _convolution(layer: nn.Conv2d, shape: tuple[int, int, int]) -> tuple[NumpyLa
 
 
 def _linear(layer: nn.Linear) -> NumpyLayers:
-    weight, bias = _array(layer.weight).T, _array(layer.bias)
+    return _linear_of(layer.weight, layer.bias)
+
+
+def _linear_of(weights: torch.Tensor, biases: torch.Tensor | None) -> NumpyLayers:
+    weight, bias = _array(weights).T, _array(biases)
 
     def multiply(rows: Rows) -> Rows:
         found: Rows = rows @ weight
@@ -149,6 +169,47 @@ def _linear(layer: nn.Linear) -> NumpyLayers:
         return found
 
     return multiply
+
+
+def numpy_gru(cell: nn.GRUCell) -> Callable[[Rows, Rows], Rows]:
+    """Return a gated recurrent unit: from features (n, f) and memories (n, size) to the memories after the step."""
+    read, recall = (
+        _linear_of(weight, bias) for weight, bias in ((cell.weight_ih, cell.bias_ih), (cell.weight_hh, cell.bias_hh))
+    )
+    size = cell.hidden_size
+
+    def remember(features: Rows, memory: Rows) -> Rows:
+        seen, kept = read(features), recall(memory)
+        gates = 1 / (1 + np.exp(-(seen[:, : 2 * size] + kept[:, : 2 * size])))
+        new = np.tanh(seen[:, 2 * size :] + gates[:, :size] * kept[:, 2 * size :])
+        found: Rows = new + gates[:, size:] * (memory - new)
+        return found
+
+    return remember
+
+
+def _scale(layer: Scale) -> NumpyLayers:
+    mean, factor = layer.get_buffer("mean").numpy(), layer.get_buffer("factor").numpy()
+
+    def scale(rows: Rows) -> Rows:
+        found: Rows = (rows - mean) * factor
+        return found.clip(-LIMIT, LIMIT)
+
+    return scale
+
+
+def _spread_codes(layer: SpreadCodes) -> NumpyLayers:
+    places, amounts, largest, first = (
+        layer.get_buffer(name).numpy() for name in ("places", "amounts", "largest", "first")
+    )
+
+    def spread(rows: Rows) -> Rows:
+        scaled = np.clip(np.nan_to_num(rows[:, places]), 0, 1) * largest
+        codes = np.zeros((len(rows), layer.total), np.float32)
+        np.put_along_axis(codes, scaled.round().astype(np.int64) + first, np.float32(1), axis=1)
+        return np.concatenate((rows[:, amounts], codes), axis=1)
+
+    return spread
 
 
 def _layer_norm(layer: nn.LayerNorm) -> NumpyLayers:

@@ -9,6 +9,9 @@ from pydantic import Field
 Features = Annotated[int, Field(ge=1, le=65_536)]
 """Numbers in a layer of a network."""
 
+Layers = Annotated[tuple[Features, ...], Field(max_length=16)]
+"""Widths of hidden layers, in order."""
+
 Channels = Annotated[int, Field(ge=1, le=4_096)]
 """Channels of a convolution."""
 

@@ -1,11 +1,12 @@
-"""Keys of services from the environment, with a clear error for characters that no key has."""
+"""Keys of services from the environment or the keyring, with a clear error for characters that no key has."""
 
 from __future__ import annotations
 
 import os
 import unicodedata
 
-from pkmncli.errors import LLMConnectionError
+from pkmncli.errors import ConfigurationError, LLMConnectionError
+from pkmncli.llm.stored_keys import take_stored_key
 
 _QUOTES = "\"'`"
 _INVISIBLE = frozenset({"Cf", "Cc", "Cn", "Co", "Cs"})
@@ -16,19 +17,25 @@ class InvalidKeyError(LLMConnectionError):
 
 
 def key_from(variable: str) -> str:
-    """Return the key in an environment variable, without surrounding white space; empty if not set.
+    """Return the key in an environment variable, else the stored one, without surrounding white space; else empty.
 
     Raises:
-        InvalidKeyError: it has characters that no key has, such as quotation marks; the message names them.
+        InvalidKeyError: it has characters that no key has, such as quotation marks; the message names them. Or a key is
+            stored, and the keyring refuses.
     """
     key = os.environ.get(variable, "").strip()
-    problem = _problem(key)
+    if not key:
+        try:
+            key = take_stored_key(variable)
+        except ConfigurationError as error:
+            raise InvalidKeyError(f"The stored key {variable} can't be used: {error}") from error
+    problem = problem_of(key)
     if problem:
         raise InvalidKeyError(f"The key in {variable} {problem}: set it again, with nothing but the key")
     return key
 
 
-def _problem(key: str) -> str:
+def problem_of(key: str) -> str:
     """Return the problem of a key, showing only the wrong character; empty if there is none."""
     for sign in key:
         if sign.isspace():

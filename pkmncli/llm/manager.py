@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import Advice, LLMBackend, LLMFailure, LLMFault, LLMReply, LLMRequest
@@ -84,7 +84,7 @@ class BaseLLMManager(ABC):
             raise LLMFailure(LLMFault.UNREACHABLE, f"{name}: its service can't be reached") from error
         except Exception as error:  # the user's class may raise anything; its message may have a key
             raise LLMFailure(LLMFault.BROKEN, f"{name}.get_action raised {type(error).__name__}") from error
-        names = self._action_names(request)
+        names = self.reply_form().actions.names
         if isinstance(action, bool) or not isinstance(action, int) or not 0 <= action < len(names):
             raise LLMFailure(LLMFault.BROKEN, f"{name}.get_action returned no action, which are 0 to {len(names) - 1}")
         values: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
@@ -105,13 +105,6 @@ class BaseLLMManager(ABC):
             latency_s=0.0,
             parsed=advice,
         )
-
-    def _action_names(self, request: LLMRequest) -> Sequence[str]:
-        """Return the names of the actions that a request asks for."""
-        if request.schema is None:
-            return self.reply_form().actions.names
-        names: Sequence[str] = request.schema["properties"]["presses"]["items"]["enum"]
-        return names
 
     def models(self) -> list[str]:
         """Return the models that could be asked; by default only the model of this object."""

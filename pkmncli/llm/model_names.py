@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest
 from pkmncli.errors import LLMConnectionError
 
 UNLISTED = "It lists no models: the first question shows whether it has this one."
 """Remark on a service without a list."""
 
+_CHECK_SECONDS = 15.0
+_MAY_HAVE_IT = frozenset({LLMFault.TIMEOUT, LLMFault.LOADING, LLMFault.OVERLOADED})
 _SHOWN = 8
 _LONGEST = 200
 _NO_TALKERS = re.compile(
@@ -66,11 +69,36 @@ def first_to_talk_to(known: Sequence[str]) -> str | None:
     return next((name for name in known if not _NO_TALKERS.search(name)), None)
 
 
+def check_unlisted(
+    where: str, model: str, known: Sequence[str], complete: Callable[[LLMRequest], LLMReply], refuse: Exception
+) -> str:
+    """Return a remark on a model that is not on a list, but answers. It is asked for one short answer.
+
+    A service that is busy or slow may have it, too: the first question shows it.
+
+    Args:
+        where: name of the service, for people.
+        model: name of the model.
+        known: the names in the list.
+        complete: asks the model.
+        refuse: raised if the service does not have the model.
+    """
+    remark = f"{where} does not list {model!r}"
+    try:
+        complete(LLMRequest("", "Answer with the word yes.", max_tokens=32, timeout_s=_CHECK_SECONDS))
+    except LLMFailure as failure:
+        if failure.fault not in _MAY_HAVE_IT:
+            raise refuse from failure
+        return f"{remark}, and did not answer yet ({failure}): the first question shows whether it has this one."
+    has = f"it lists {some_of(known)}" if known else "it lists none"
+    return f"{remark}, but it answers ({has})."
+
+
 def not_listed(where: str, model: str, known: Sequence[str]) -> LLMConnectionError:
     """Return the error for a model that is not on a list, with a hint."""
     return LLMConnectionError(
-        f"{where} has no model {model!r}; it has {some_of(known)}: choose with --llm-model, or ask for one that is not "
-        "listed with the setting listed_only = false"
+        f"{where} has no model {model!r}; it has {some_of(known)}: choose with --llm-model. It was "
+        "asked for the unlisted one, too; the setting listed_only = false asks for any name"
     )
 
 

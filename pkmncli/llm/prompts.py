@@ -14,15 +14,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from pkmncli.api import Context
 from pkmncli.api.data_text import parse_toml, read_given_text
-from pkmncli.errors import ConfigurationError
-from pkmncli.llm.replies import MOST_PRESSES, ReplyForm
+from pkmncli.errors import ConfigurationError, first_fault
+from pkmncli.llm.replies import MOST_LISTED, MOST_PRESSES, NOTE, NOTES, ReplyForm
 
 CHARACTERS_PER_TOKEN = 3
 """Low for English, so that counts are rather too high than too low."""
 
-_LISTS = ("events", "changes", "failures", "history", "milestones")
+_LISTS = ("events", "changes", "failures", "history", "notes", "earlier", "milestones")
 _TEXTS = (
-    *("game", "goal", "state", "danger", "map", "suggestions", "lag", "skills", "buttons"),
+    *("game", "goal", "state", "danger", "map", "suggestions", "lag", "skills", "buttons", "actions"),
     *("about_skills", "most_presses", "form"),
 )
 
@@ -35,11 +35,17 @@ class Question:
     events: Sequence[str] = ()
     failures: Sequence[str] = ()
     history: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    """Notes that the model has written."""
+    earlier: Sequence[str] = ()
+    """Summary of what happened long ago."""
     lag_steps: int = 0
     """Steps of the game while the model answers."""
     form: ReplyForm = field(default_factory=ReplyForm)
     """Skills and actions to choose from, and the form of a reply."""
     game: str = ""
+    allowed: Sequence[int] = ()
+    """Actions that are allowed now; empty for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +104,18 @@ class PromptTemplate:
     def load(
         cls, path: Path | None = None, max_tokens: int | None = None, form: ReplyForm | None = None
     ) -> PromptTemplate:
-        """Read a template file; by default the built-in one.
+        """Read a template file; by default the built-in one for advice with skills, or for actions alone.
 
         Args:
             path: the file.
             max_tokens: maximum length of prompts, to refuse a template that is longer at once.
-            form: skills and actions of the prompts.
+            form: skills and actions of the prompts; None for a template for advice with skills.
 
         Raises:
             ConfigurationError: the file is missing or not TOML, has unknown names, or is too long.
         """
-        where: Any = path or resources.files("pkmncli.llm.templates") / "advice.toml"
+        built_in = "advice.toml" if form is None or form.skills else "actions.toml"
+        where: Any = path or resources.files("pkmncli.llm.templates") / built_in
         template = cls._read(where)
         shortest = template.fill(Question(Context("", ""), form=form or ReplyForm()), 0).tokens
         if max_tokens is not None and shortest > max_tokens:
@@ -128,16 +135,20 @@ class PromptTemplate:
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ConfigurationError(f"The prompt template {where} is no TOML file: {error}") from error
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise ConfigurationError(f"The prompt template {where}: {place}: {first['msg']}") from error
+            raise ConfigurationError(f"The prompt template {where}: {first_fault(error)}") from error
 
-    def fill(self, question: Question, max_tokens: int) -> Prompt:
+    def fill(self, question: Question, max_tokens: int, *, with_form: bool = True) -> Prompt:
         """Return the prompt for a question, of about ``max_tokens`` at most.
 
         Whole parts are left out, and of lists whole lines, in the template's order; needed parts stay even if that is
         longer.
+
+        Args:
+            question: the situation.
+            max_tokens: maximum length.
+            with_form: False to leave out the form of a reply, for a conversation.
         """
+        names = question.form.actions.names
         texts = {
             "goal": question.context.current_goal,
             "state": question.context.context_summary,
@@ -147,8 +158,9 @@ class PromptTemplate:
             "lag": str(question.lag_steps or ""),
             "game": question.game,
             "skills": ", ".join(question.form.skill_names),
-            "about_skills": "\n".join(f"`{skill.name}` {skill.help}." for skill in question.form.skills),
-            "buttons": ", ".join(question.form.actions.names),
+            "about_skills": "\n".join(_skills_in_words(question.form)),
+            "buttons": ", ".join(names) if len(names) <= MOST_LISTED else _actions_in_words(names, question.allowed),
+            "actions": _actions_in_words(names, question.allowed),
             "most_presses": str(MOST_PRESSES),
             "form": _form_in_words(question.form),
         }
@@ -157,9 +169,12 @@ class PromptTemplate:
             "changes": list(question.context.changes),
             "failures": list(question.failures),
             "history": list(question.history),
+            "notes": list(question.notes),
+            "earlier": list(question.earlier),
             "milestones": [split.name.replace("_", " ") for split in question.context.milestones],
         }
         parts = [part for part in self._parts if _has_content(part, texts, lists)]
+        parts = [part for part in parts if with_form or "form" not in part.placeholders]
         dropped: list[str] = []
         while True:
             text = "\n\n".join(_render(part, texts, lists) for part in parts)
@@ -182,13 +197,41 @@ def game_in_words(names: Mapping[str, Any]) -> str:
     return ", ".join(str(names[name]) for name in ("game", "about") if names.get(name))
 
 
+def _actions_in_words(names: Sequence[str], allowed: Sequence[int]) -> str:
+    """Return the names of the allowed actions. Of many, numbered names become ranges, and some may be left out."""
+    chosen = [names[action] for action in allowed] or list(names)
+    if len(chosen) <= MOST_LISTED:
+        return ", ".join(chosen)
+    runs: list[list[str]] = []
+    for name in chosen:
+        stem = name.rstrip("0123456789")
+        before = runs[-1][-1] if runs else ""
+        follows = name != stem and before[: len(stem)] == stem and before[len(stem) :].isdecimal()
+        if follows and int(name[len(stem) :]) == int(before[len(stem) :]) + 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    words = [run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    hidden = sum(map(len, runs[MOST_LISTED:]))
+    more = [f"and {hidden} more, the last of which is {chosen[-1]}"] if hidden else []
+    return ", ".join(words[:MOST_LISTED] + more)
+
+
 def _form_in_words(form: ReplyForm) -> str:
     """Return an example of a reply."""
-    arguments = "".join(f'"{name}": null, ' for name in form.arguments)
+    choices = '"skill": "...", "presses": []' if form.skills else '"actions": ["..."]'
+    arguments = "".join(f', "{name}": null' for name in form.arguments)
+    note = f', "{NOTE}": null' if form.notes else ""
+    hint = f'\n"{NOTE}" is a text that you want to read again in later questions, or null.' if form.notes else ""
     return (
-        '{"goal": "what this serves, in a few words", "skill": "...", "presses": [], '
-        f'{arguments}"confidence": 0.0 to 1.0, "reason": "why, in one sentence"}}'
+        f'{{"goal": "what this serves, in a few words", {choices}{arguments}, "confidence": 0.0 to 1.0, '
+        f'"reason": "why, in one sentence"{note}}}{hint}'
     )
+
+
+def _skills_in_words(form: ReplyForm) -> list[str]:
+    notes = [f'`{NOTES}` writes the text in "{NOTE}", and does nothing else.'] if form.notes and form.skills else []
+    return [*(f"`{skill.name}` {skill.help}." for skill in form.skills), *notes]
 
 
 def estimated_tokens(text: str) -> int:

@@ -37,7 +37,7 @@ _THINKING_ALOUD = re.compile(
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _FORM = re.compile(
-    r"[{}]|^\s*(?:```\w*\s*)?\[|\b(?:goal|skill|presses|confidence)[\"'”’`*_]{0,4}\s*[:=>]", re.IGNORECASE
+    r"[{}]|^\s*(?:```\w*\s*)?\[|\b(?:goal|skill|presses|actions|confidence)[\"'”’`*_]{0,4}\s*[:=>]", re.IGNORECASE
 )
 
 

@@ -6,15 +6,14 @@ A reply is read by its JSON object, else, if that is allowed, as one command in 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model, model_validator
 
-from pkmncli.api import ActionNames, Advice, Argument, LLMReply, Skill
-from pkmncli.declared import default_action_names
+from pkmncli.api import ActionNames, Advice, Argument, LLMReply, Skill, default_action_names
 from pkmncli.errors import PluginError
 from pkmncli.llm.contents import NO_ANSWER
 from pkmncli.llm.json_objects import find_objects, whole_value
@@ -24,8 +23,15 @@ from pkmncli.llm.thoughts import take_apart
 MOST_PRESSES = 8
 PRESS = "press"
 """Skill of a reply that names actions itself."""
+NOTES = "notes"
+"""Skill of a reply that only writes a note."""
+NOTE = "note"
+"""Field of a reply with a note."""
+MOST_NOTE_CHARACTERS = 200
+MOST_LISTED = 60
+"""Maximum number of actions that a schema lists. Of more, a reply names one in free text."""
 
-_TELLING = frozenset({"skill", "presses", "confidence"})
+_TELLING = frozenset({"skill", "presses", "actions", "confidence"})
 """Fields that make an object an answer."""
 _OTHERS = frozenset({"goal", "reason"})
 _MOST_WRAPPINGS = 4
@@ -68,17 +74,25 @@ class ReplyForm:
     Args:
         skills: skills of the pilot.
         actions: names of the environment's actions; by default those of an environment that declares nothing.
+        notes: True if the model may write notes for itself.
 
     Raises:
         PluginError: a skill is declared wrongly.
     """
 
-    def __init__(self, skills: Sequence[Skill] = (), actions: ActionNames | None = None) -> None:
+    def __init__(
+        self, skills: Sequence[Skill] = (), actions: ActionNames | None = None, *, notes: bool = False
+    ) -> None:
         self.skills = tuple(skills)
         self.actions = actions or default_action_names()
+        self.listed = "presses" if self.skills else "actions"
+        """Field with the actions. A reply without skills has no field for the skill."""
         self.arguments = _arguments_of(self.skills, self.actions)
         """Arguments of all skills, by name."""
-        self.model = _advice_reply(self.skills, self.actions, self.arguments)
+        self.notes = notes
+        if notes and (NOTE in self.arguments or any(skill.name == NOTES for skill in self.skills)):
+            raise PluginError(f"llm_notes needs the names {NOTE!r} and {NOTES!r}, which the pilot's skills have")
+        self.model = _advice_reply(self.skills, self.actions, self.arguments, self.listed, notes=notes)
         """Pydantic model ``AdviceReply``."""
         self.schema: Mapping[str, Any] = self.model.model_json_schema(mode="serialization")
         """JSON schema of a reply, for prompts and structured outputs."""
@@ -87,7 +101,7 @@ class ReplyForm:
     @property
     def skill_names(self) -> tuple[str, ...]:
         """Names that a reply can give as its skill."""
-        return (PRESS, *(skill.name for skill in self.skills))
+        return (PRESS, *(skill.name for skill in self.skills), *([NOTES] if self.notes and self.skills else []))
 
     def read(self, reply: LLMReply, *, expires_after: int, words_too: bool = False) -> ReadReply:
         """Read a reply. Never raises.
@@ -134,7 +148,8 @@ class ReplyForm:
             if found not in answers:
                 answers.append(found)
         if not answers:
-            return _refused("it holds no JSON object with skill, presses and confidence")
+            named = f"skill, {self.listed}" if self.skills else self.listed
+            return _refused(f"it holds no JSON object with {named} and confidence")
         if len(answers) > 1:
             return _refused("it holds several answers that differ")
         return self._read_answer(answers[0], expires_after)
@@ -143,6 +158,7 @@ class ReplyForm:
         fields: dict[str, Any] = {}
         for given, value in answer.items():
             name = _folded(given)
+            name = self.listed if name == "presses" else name
             if name not in self.model.model_fields or value is None:
                 continue
             if name in fields:
@@ -155,12 +171,13 @@ class ReplyForm:
         arguments = {name: given for name in self.arguments if (given := getattr(read, name)) is not None}
         advice = Advice(
             goal=read.goal,
-            presses=tuple(self.actions.names.index(name) for name in read.presses),
-            skill="" if read.skill == PRESS else read.skill,
+            presses=tuple(self.actions.names.index(name) for name in getattr(read, self.listed)),
+            skill=read.skill if self.skills and read.skill != PRESS else "",
             arguments=arguments,
             confidence=read.confidence,
             reason=read.reason,
             expires_after=expires_after,
+            note=(read.note or "") if self.notes else "",
         )
         return ReadReply(Reading.SCHEMA, advice)
 
@@ -235,7 +252,9 @@ def _arguments_of(skills: Sequence[Skill], actions: ActionNames) -> dict[str, Ar
     return found
 
 
-def _advice_reply(skills: Sequence[Skill], actions: ActionNames, arguments: Mapping[str, Argument]) -> type[BaseModel]:
+def _advice_reply(
+    skills: Sequence[Skill], actions: ActionNames, arguments: Mapping[str, Argument], listed: str, *, notes: bool
+) -> type[BaseModel]:
     """Return the model of a reply. A value of a near type is read if it can mean only one thing.
 
     A confidence may be text, with a decimal comma or per cent. A number over 10 and up to 100 is per cent, too. A
@@ -243,31 +262,37 @@ def _advice_reply(skills: Sequence[Skill], actions: ActionNames, arguments: Mapp
     blanks between them. Numbers may be text. Capitals do not matter; null is the same as no field.
     """
     literal: Any = Literal
-    names = (PRESS, *(skill.name for skill in skills))
-    press: Any = literal[actions.names]
+    names = (PRESS, *(skill.name for skill in skills), *([NOTES] if notes and skills else []))
+    press: Any
+    if len(actions.names) > MOST_LISTED:
+        known = frozenset(actions.names)
+        press, shown = Annotated[str, BeforeValidator(lambda value: _one_of(known, _folded(value)))], "allowed actions"
+    else:
+        press, shown = Annotated[literal[actions.names], BeforeValidator(_folded)], ", ".join(actions.names)
     needs: Mapping[str, tuple[tuple[str, ...], ...]] = {skill.name: skill.needs for skill in skills if skill.needs}
 
     def check(self: Any) -> Any:
+        if not skills:
+            if not self.actions:
+                raise ValueError("actions must name one at least")
+            return self
         if self.skill == PRESS and not self.presses:
             raise ValueError("the skill press needs presses")
+        if self.skill == NOTES and notes and not self.note:
+            raise ValueError("the skill notes needs a note")
         groups = needs.get(self.skill, ())
         if groups and not any(all(getattr(self, name) is not None for name in group) for group in groups):
             raise ValueError(f"the skill {self.skill} needs {', or '.join(' and '.join(group) for group in groups)}")
         return self
 
+    skill = Annotated[literal[names], BeforeValidator(_skill)], Field(PRESS, description=f"one of {', '.join(names)}")
+    note = Annotated[Annotated[str, *_line(MOST_NOTE_CHARACTERS)] | None, BeforeValidator(_named)]
     fields: dict[str, Any] = {
         "goal": (Annotated[str, *_line(200)], Field("", description="a text")),
-        "skill": (
-            Annotated[literal[names], BeforeValidator(_skill)],
-            Field(PRESS, description=f"one of {', '.join(names)}"),
-        ),
-        "presses": (
-            Annotated[tuple[Annotated[press, BeforeValidator(_folded)], ...], BeforeValidator(_presses)],
-            Field(
-                (),
-                max_length=MOST_PRESSES,
-                description=f"a list of {MOST_PRESSES} at most, of {', '.join(actions.names)}",
-            ),
+        **({"skill": skill} if skills else {}),
+        listed: (
+            Annotated[tuple[press, ...], BeforeValidator(_presses)],
+            Field((), max_length=MOST_PRESSES, description=f"a list of {MOST_PRESSES} at most, of {shown}"),
         ),
         **{name: _field_of(argument) for name, argument in arguments.items()},
         "confidence": (
@@ -275,6 +300,7 @@ def _advice_reply(skills: Sequence[Skill], actions: ActionNames, arguments: Mapp
             Field(ge=0, le=1, allow_inf_nan=False, description="a number from 0 to 1"),
         ),
         "reason": (Annotated[str, *_line(300)], Field("", description="a text")),
+        **({NOTE: (note, Field(None, description="a text"))} if notes else {}),
     }
     validators: dict[str, Any] = {"check": model_validator(mode="after")(check)}
     model: type[BaseModel] = create_model(
@@ -311,6 +337,12 @@ def _without_titles(schema: dict[str, Any]) -> None:
 
 def _skill(value: Any) -> str:
     return re.sub(r"[\s-]+", "_", _folded(value))
+
+
+def _one_of(names: Collection[str], name: str) -> str:
+    if name not in names:
+        raise ValueError
+    return name
 
 
 def _presses(value: Any) -> Any:

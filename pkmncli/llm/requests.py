@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field
-from threading import Thread
 from typing import Any
 
 from pkmncli.api import LLMRequest
-from pkmncli.llm.budget import RepeatedAnswer
-from pkmncli.llm.client import Answer, LLMClient
+from pkmncli.llm.client import Answer, LLMClient, begin_answer
+from pkmncli.llm.ensemble import EnsembleClient
+from pkmncli.llm.usage import RepeatedAnswer
 
 SECONDS_BETWEEN_LOOKS = 0.1
 """Seconds between two checks for an interruption while waiting for an answer."""
@@ -52,7 +52,13 @@ class AdviceRequests:
     """
 
     def __init__(
-        self, client: LLMClient, num_envs: int, *, most_open: int = 4, waits: bool = False, patience_s: float = 300.0
+        self,
+        client: LLMClient | EnsembleClient,
+        num_envs: int,
+        *,
+        most_open: int = 4,
+        waits: bool = False,
+        patience_s: float = 300.0,
     ) -> None:
         self._client = client
         self.waits = waits
@@ -75,10 +81,7 @@ class AdviceRequests:
     def ask(self, environment: int, request: LLMRequest, *, asked_at: int, event: str) -> None:
         """Ask for an environment without an open question."""
         assert self._open[environment] is None, "one open question for each environment"
-        future: Future[Answer] = Future()
-        # A daemon: it ends with the process, however long its request would still take.
-        arguments = (self._client, request, future, self._latest if self.waits else None)
-        Thread(target=_answer, args=arguments, name="advice", daemon=True).start()
+        future = begin_answer(self._client.ask, request, after=self._latest if self.waits else None)
         self._open[environment] = _Open(asked_at, event, future)
         self._latest = future
 
@@ -131,13 +134,3 @@ class AdviceRequests:
     def close(self) -> None:
         """Close the client, without waiting for open questions."""
         self._client.close()
-
-
-def _answer(client: LLMClient, request: LLMRequest, future: Future[Answer], after: Future[Answer] | None) -> None:
-    """Answer a question, after the one of ``after`` if given."""
-    try:
-        if after is not None:
-            wait_for([after])
-        future.set_result(client.ask(request))
-    except Exception as error:  # raised again in the trainer's thread, by poll()
-        future.set_exception(error)

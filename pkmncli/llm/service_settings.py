@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
 from pkmncli.llm.keys import key_from
+from pkmncli.llm.stored_keys import stored_names
 
 _OWN_FIELDS = frozenset({"messages", "model", "stream", "system", "tools"})
 """Fields of a request that the program fills in."""
@@ -111,7 +112,8 @@ class ServiceSettings(BaseModel):
         description="Further headers of every request, a table; the value $NAME_API_KEY is that environment variable.",
     )
     listed_only: bool = Field(
-        default=True, description="Whether a model must be on the service's list; false asks for any name."
+        default=True,
+        description="Whether a model that the service does not list must answer a short question first.",
     )
 
     @property
@@ -131,7 +133,7 @@ class ServiceSettings(BaseModel):
             variable = _variable_of(value)
             if variable is None:
                 filled[name] = value
-            elif variable in os.environ:
+            elif variable in os.environ or variable in stored_names():
                 word, blank, _ = value.rpartition(" ")
                 filled[name] = f"{word}{blank}{key_from(variable)}"
         return filled

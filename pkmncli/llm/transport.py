@@ -6,7 +6,7 @@ import json
 import os
 import re
 import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -15,10 +15,10 @@ from pkmncli.api import LLMFailure, LLMFault
 from pkmncli.api.data_text import parse_json
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.contents import checked_reply
-from pkmncli.llm.deadlines import bound_client, call_within
+from pkmncli.llm.deadlines import bounded_client, call_within, close_client, exchange
 from pkmncli.llm.keys import InvalidKeyError, key_from
-from pkmncli.llm.model_names import UNLISTED, first_to_talk_to, is_listed, names_in, not_listed, some_of
-from pkmncli.llm.network import THROUGH, is_this_machine, route_to, without_environment
+from pkmncli.llm.model_names import UNLISTED, check_unlisted, first_to_talk_to, is_listed, names_in, not_listed, some_of
+from pkmncli.llm.proxy import THROUGH, is_this_machine, route_to, without_environment
 from pkmncli.llm.refusals import Refusals, StatusFailure
 from pkmncli.llm.service_settings import ServiceAddress, ServiceSettings
 from pkmncli.outgoing_text import redact
@@ -173,27 +173,29 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def through_client(call: Callable[[], T], sdk: ModuleType, http: ModuleType, where: str, timeout_s: float) -> T:
+def through_client(
+    call: Callable[[], Awaitable[T]], sdk: ModuleType, http: ModuleType, where: str, timeout_s: float
+) -> T:
     """Return the result of a call of an official client; each of its errors becomes a failure.
 
     Args:
-        call: makes a request.
+        call: returns the coroutine of a request.
         sdk: the client's library, ``openai`` or one generated alike.
         http: the HTTP library that it uses.
         where: name of the service, for people.
-        timeout_s: timeout in seconds, for people.
+        timeout_s: seconds for the whole exchange.
 
     Raises:
         LLMFailure: the call failed.
     """
     try:
-        return call()
+        return exchange(call, timeout_s)
     except LLMConnectionError as error:  # the client could not be built
         raise no_client(error) from error
     except sdk.APIStatusError as error:
         response = error.response
         raise failure_of_status(error.status_code, response.text, response.headers, where) from error
-    except sdk.APITimeoutError as error:
+    except (TimeoutError, sdk.APITimeoutError) as error:
         raise LLMFailure(LLMFault.TIMEOUT, f"{where} did not answer within {timeout_s:.3g} s") from error
     except sdk.APIConnectionError as error:
         cause = error.__cause__
@@ -261,10 +263,13 @@ __all__ = [
     "ServiceAddress",
     "ServiceSettings",
     "StatusFailure",
-    "bound_client",
+    "bounded_client",
     "call_within",
     "check_address",
+    "check_unlisted",
     "checked_reply",
+    "close_client",
+    "exchange",
     "failure_inside",
     "failure_of_status",
     "first_to_talk_to",

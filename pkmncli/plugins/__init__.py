@@ -7,7 +7,7 @@ import sys
 
 from pkmncli.diagnostics import debug_enabled, say
 from pkmncli.errors import PluginError
-from pkmncli.plugins.registration import (
+from pkmncli.plugins.entries import (
     HOOK_OF_KIND,
     PRESET_KIND,
     PRESET_SUFFIX,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pkmncli.diagnostics import one_line
-from pkmncli.plugins.registration import Plugin
+from pkmncli.plugins.entries import Plugin
 
 ENTRY_POINT_GROUP = "pkmn"
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pkmncli.core_commands import CORE_COMMANDS
 from pkmncli.diagnostics import debug_enabled, one_line, prints_aside, say, text_of
 from pkmncli.errors import PluginError, did_you_mean
 from pkmncli.plugins.discovery import find_plugins, import_plugin
+from pkmncli.plugins.entries import HOOK_OF_KIND, SINGULAR, Plugin, Registration, make_registration
 from pkmncli.plugins.hooks import HOOK_NAMES, HookManager
-from pkmncli.plugins.registration import HOOK_OF_KIND, SINGULAR, Plugin, Registration, make_registration
 
 DISABLE_VARIABLE = "PKMN_DISABLE_PLUGINS"
 STRICT_VARIABLE = "PKMN_STRICT_PLUGINS"
+
+GYMNASIUM_ID = re.compile(r"-v\d+$")
+"""End of the ids of Gymnasium's environments, which are named as ``gym:ID``."""
 
 
 class Registry:
@@ -28,6 +33,8 @@ class Registry:
         self._hooks: dict[Plugin, frozenset[str]] = {}
         self._registrations: dict[tuple[str, str], list[Registration]] = {}
         self._silenced: set[Plugin] = set()
+        self._callers: dict[str, list[tuple[Plugin, Any]]] = {}
+        """Plugins with their implementations by runtime hook, as far as it was called."""
 
     @classmethod
     def discover(cls, environ: Mapping[str, str] = os.environ) -> Registry:
@@ -119,6 +126,23 @@ class Registry:
             self.plugins.remove(entry)
             self._forget(entry)
 
+    @contextmanager
+    def with_plugins(self, plugins: Mapping[str, Any]) -> Iterator[None]:
+        """Register plugins by name while entered, in the place of earlier ones of these names."""
+        by_hand = [entry for entry in self.plugins if entry.name in plugins and entry.source is None]
+        earlier = {entry.name: self._objects[entry] for entry in by_hand}
+        try:
+            self._replace(plugins, plugins)
+            yield
+        finally:
+            self._replace(plugins, earlier)
+
+    def _replace(self, names: Collection[str], plugins: Mapping[str, Any]) -> None:
+        for name in names:
+            self.unregister_plugin(name)
+        for name, plugin in plugins.items():
+            self.register_plugin(plugin, name)
+
     # Runtime hooks
 
     def call_runtime_hook(self, hook_name: str, **arguments: Any) -> None:
@@ -127,8 +151,11 @@ class Registry:
             raise PluginError(f"there is no hook {hook_name}")
         if hook_name == "pkmn_run_started":
             self._silenced.clear()
-        for plugin, implementation in list(self._objects.items()):
-            if plugin in self._silenced or hook_name not in self._hooks[plugin]:
+        if hook_name not in self._callers:
+            known = self._objects.items()
+            self._callers[hook_name] = [(plugin, one) for plugin, one in known if hook_name in self._hooks[plugin]]
+        for plugin, implementation in self._callers[hook_name]:
+            if plugin in self._silenced:
                 continue
             try:
                 self._manager.call(implementation, hook_name, **arguments)
@@ -164,6 +191,7 @@ class Registry:
                 raise PluginError(f"{plugin.module} is registered already, by plugin '{self._owner(implementation)}'")
             implemented = self._manager.add(implementation, name=f"{plugin.name}@{id(plugin):x}")
             self._objects[plugin], self._hooks[plugin] = implementation, frozenset(implemented)
+            self._callers = {}
             for kind, hook_name in HOOK_OF_KIND.items():
                 if hook_name in implemented:
                     register = self._register_function(plugin, kind, found)
@@ -193,6 +221,7 @@ class Registry:
     def _forget(self, plugin: Plugin) -> None:
         implementation = self._objects.pop(plugin, None)
         self._hooks.pop(plugin, None)
+        self._callers = {}
         if implementation is not None:
             self._manager.unregister(implementation)
         for key, entries in list(self._registrations.items()):
@@ -219,6 +248,8 @@ class Registry:
     def _unknown(self, kind: str, name: str) -> str:
         names = self.names(kind)
         hint = did_you_mean(name, names, ".", lead="; ")
+        if kind == "environments" and GYMNASIUM_ID.search(name):
+            hint = f"; did you mean 'gym:{name}'?"
         known = f"Known: {', '.join(names)}." if names else "No plugin brings one."
         return f"there is no {SINGULAR[kind]} '{name}'{hint} {known} See: pkmn plugins"
 

@@ -17,6 +17,8 @@ _MARGIN = 12
 _PADDING = 16
 """Pixels below the last line, so that it does not touch the edge. Film heights are multiples of 16."""
 _BACKGROUND = (24, 26, 32)
+_DIVIDER, _DIVIDER_PIXELS = (110, 116, 128), 16
+"""Colour and width of the line between two pictures. Film widths are multiples of 16."""
 _COLOURS = ((150, 158, 170), (245, 245, 245), (255, 206, 92), (150, 200, 255))
 """Colours of the lines: progress, place, action, reason."""
 
@@ -30,8 +32,12 @@ def with_caption(picture: NDArray[np.uint8], lines: Sequence[str]) -> NDArray[np
 
 
 def side_by_side(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return two pictures of the same height side by side."""
-    return np.concatenate([left, right], axis=1)
+    """Return two pictures side by side, with a line between them; below the lower one is room."""
+    height = max(len(left), len(right))
+    line = np.full((height, _DIVIDER_PIXELS, 3), _DIVIDER, np.uint8)
+    room = [np.full((height - len(one), one.shape[1], 3), _BACKGROUND, np.uint8) for one in (left, right)]
+    whole = [np.concatenate([one, below]) for one, below in zip((left, right), room, strict=True)]
+    return np.concatenate([whole[0], line, whole[1]], axis=1)
 
 
 @lru_cache(maxsize=8)  # successive steps often have the same caption

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import Source
-from pkmncli.declared import default_action_names
+from pkmncli.api import Source, default_action_names
 from pkmncli.errors import RunError
 from pkmncli.runs import Run
 from pkmncli.training.display.status import DECIDED_BY
 
 if TYPE_CHECKING:
     from pkmncli.api import Facts
-    from pkmncli.replay.recorded import PlayedStep
-    from pkmncli.training.recording.recorded import RecordedEpisode
+    from pkmncli.replay.play_again import PlayedStep
+    from pkmncli.training.recording.recorded_episode import RecordedEpisode
 
 _MAPS_PER_GROUP = 256
 _ACTIONS = default_action_names().names
@@ -47,11 +46,12 @@ class Names:
 
     def action(self, action: int) -> str:
         """Return the name of an action."""
-        return self.actions[action] if action < len(self.actions) else f"action {action}"
+        return self.actions[action] if action < len(self.actions) else f"action_{action}"
 
     def place(self, facts: Facts) -> str:
         """Return the place in words: ``Fern Trail (5, 7), battle``."""
-        name = self.maps.get(facts.map_id, f"map {facts.map_id // _MAPS_PER_GROUP}.{facts.map_id % _MAPS_PER_GROUP}")
+        group, number = divmod(facts.map_id, _MAPS_PER_GROUP)
+        name = self.maps.get(facts.map_id, f"map {group}.{number}" if group else f"map {number}")
         phase = self.phases[facts.phase] if facts.phase < len(self.phases) else ""
         return f"{name} ({facts.x}, {facts.y})" + (f", {phase}" if phase else "")
 
@@ -69,7 +69,7 @@ class Explanation:
     def __init__(
         self, episode: RecordedEpisode, decisions: Sequence[Mapping[str, Any]], names: Names, who: str = ""
     ) -> None:
-        self._steps = len(episode.presses)
+        self._steps = len(episode.actions)
         self._decisions = {int(row["step"]): row for row in decisions}
         self._names = names
         self._who = who
@@ -82,10 +82,10 @@ class Explanation:
         if reached:
             progress += f"   {reached[-1]}"
         row = self._decisions.get(step.number)
-        pressed, reason = self._names.action(step.action), ""
+        taken, reason = self._names.action(step.action), ""
         if row is not None:
-            pressed += f", by {DECIDED_BY[Source(row['source'])]}, confidence {row['confidence']:.2f}"
+            taken += f", by {DECIDED_BY[Source(row['source'])]}, confidence {row['confidence']:.2f}"
             reason = str(row["reason"])
         elif self._who:
-            pressed += f", by {self._who}"
-        return progress, self._names.place(facts), pressed, reason
+            taken += f", by {self._who}"
+        return progress, self._names.place(facts), taken, reason

@@ -13,13 +13,13 @@ from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import write_errors_explained
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import Registry
-from pkmncli.replay.recorded import choose_episode
+from pkmncli.replay.play_again import choose_episode
 from pkmncli.replay.showing import build_environment, film, shown_episode
 from pkmncli.replay.shown import Show
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.recording.recorded import RecordedEpisode
+from pkmncli.training.recording.recorded_episode import RecordedEpisode
 
 SPEED = 4.0
 """Multiple of the real console's speed."""
@@ -44,6 +44,8 @@ def film_learner_alone(
 ) -> Path | None:
     """Film the episode of an evaluation that reached furthest, and soonest; into the run's folder.
 
+    In an environment without milestones that is the one with the highest reward.
+
     Args:
         run: the run whose learner played.
         settings: of the run.
@@ -52,7 +54,7 @@ def film_learner_alone(
         tell: called with a message before filming.
 
     Returns:
-        The film; None if no episode reached anything.
+        The film; None if no episode reached anything, or the environment draws no pictures.
 
     Raises:
         typer.Exit: it was interrupted.
@@ -61,19 +63,24 @@ def film_learner_alone(
     rows = _episodes(registry, evaluation)
     reached = [(row, [step for step in parse_json(row["milestones"]).values() if step]) for row in rows]
     reached = [(row, steps) for row, steps in reached if steps]
-    if not reached:
+    if reached:
+        best, _ = max(reached, key=lambda one: (_far(*one), -max(one[1])))
+    elif rows and not run.read_names().get("milestones"):
+        best = max(rows, key=lambda row: float(row["total_reward"]))
+    else:
         return None
-    best, _ = max(reached, key=lambda one: (_far(*one), -max(one[1])))
-    tell("Filming the best of them.")
     path = run.folder / ALONE_FILM
     episode = RecordedEpisode.from_row(best)
     with InterruptFlag() as interrupted:
         environment = build_environment(settings, registry, run)
         try:
+            if not run.read_names().get("milestones") and getattr(environment, "render_mode", None) is None:
+                return None
+            tell("Filming the best of them.")
             shown = shown_episode(run, environment, episode, [], who="the learner alone")
             show = Show([shown], overlay=True, interrupted=lambda: bool(interrupted))
-            speed = max(SPEED, len(episode.presses) / (LONGEST_S * show.frames_per_second))
-            film(show, path, speed, still_s=STILL_S)
+            speed = max(SPEED, len(episode.actions) / (LONGEST_S * show.frames_per_second))
+            film(show, path, speed, still_s=STILL_S, quiet=settings.train.quiet)
         except KeyboardInterrupt:
             raise typer.Exit(interrupted.exit_code) from None
         finally:
@@ -83,7 +90,8 @@ def film_learner_alone(
 
 def _far(row: Mapping[str, Any], steps: Sequence[int]) -> tuple[bool, int]:
     """Return a measure of progress: first the goal, then the number of milestones."""
-    return row["terminated"], 0 if row["terminated"] else len(steps)
+    success = row["outcome"] == "goal"
+    return success, 0 if success else len(steps)
 
 
 def film_evaluation(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pkmncli.api import Environment
 from pkmncli.atomic_files import read_json
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import CheckpointError, RunError
 from pkmncli.plugins import Registry
-from pkmncli.replay.explained import LINES, Explanation, Names
-from pkmncli.replay.recorded import choose_episode, first_shown
+from pkmncli.replay.controls import Controls, TerminalKeys
+from pkmncli.replay.explained import Explanation, Names
+from pkmncli.replay.play_again import choose_episode, first_shown
 from pkmncli.replay.shown import Show, ShownEpisode
 from pkmncli.replay.window import PictureWindow
 from pkmncli.runs import Run, open_run
@@ -23,10 +23,17 @@ from pkmncli.training.assembly import environment_spec, open_store, tables_folde
 from pkmncli.training.beginnings.given_starts import check_kept_starts
 from pkmncli.training.checkpoints.files import read_checkpoint
 from pkmncli.training.checkpoints.selection import readable_checkpoint
+from pkmncli.training.display.progress import Bar, ProgressWriter
 from pkmncli.training.evaluation.evaluation import EVALUATIONS, PLAYED_BY
-from pkmncli.training.recording.recorded import RecordedEpisode, with_start
-from pkmncli.training.run_settings import run_settings
+from pkmncli.training.recording.recorded_episode import RecordedEpisode, with_start
+from pkmncli.training.run_settings import check_identity, run_settings
+from pkmncli.training.workers.flat_environment import flattened
+from pkmncli.training.workers.frame_stack import unstacked_state
 from pkmncli.video import TerminalScreen, open_video
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def open_episode(
@@ -46,7 +53,7 @@ def open_episode(
         which: the run, by name or folder; None for the latest.
         save_dir: folder of the run folders.
         registry: where plugins are looked up.
-        episode: see :func:`pkmncli.replay.recorded.choose_episode`.
+        episode: see :func:`pkmncli.replay.play_again.choose_episode`.
         evaluation: take an episode of the latest evaluation, not of the training.
         begin: milestone or step from which it is shown.
         rom: current path of the run's image.
@@ -94,10 +101,13 @@ def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) 
     Raise RunError if the run lacks the start states of its episodes.
     """
     check_kept_starts(settings, run)
-    environment: Environment = environment_spec(settings, registry, for_people=True).build()
+    environment = flattened(environment_spec(settings, registry, for_people=True).build())
     try:
         with contextlib.suppress(CheckpointError):  # without a whole checkpoint the replay itself will find differences
-            environment.load_state(read_checkpoint(readable_checkpoint(run)).workers[0].environment)
+            if states := read_checkpoint(readable_checkpoint(run)).workers:
+                environment.load_state(unstacked_state(states[0].environment))
+            else:
+                check_identity(run, getattr(environment, "identity", {}))
     except BaseException:
         environment.close()
         raise
@@ -123,13 +133,33 @@ def shown_episode(
     )
 
 
+@contextlib.contextmanager
+def _progress_of(show: Show, doing: str, *, quiet: bool = False) -> Iterator[Bar]:
+    """Show how many of the steps were played, those before the first to show included."""
+    with ProgressWriter(quiet=quiet) as progress:
+        bar = progress.begin(doing, sum(len(one.episode.actions) for one in show.episodes))
+        show.on_step = lambda: bar.update(bar.done + 1)
+        yield bar
+
+
+def skip_hidden(show: Show) -> None:
+    """Play the steps before the first ones to show, and show the progress of that."""
+    hidden = sum(one.hidden_left for one in show.episodes)
+    with ProgressWriter() as progress:
+        bar = progress.begin("playing to the first step to show", hidden)
+        show.on_step = lambda: bar.update(bar.done + 1)
+        show.skip_hidden()
+    show.on_step = lambda: None
+
+
 def play_silently(show: Show) -> None:
     """Play all of it, to check it."""
-    for _step in show:
-        pass
+    with _progress_of(show, "checking"):
+        for _step in show:
+            pass
 
 
-def film(show: Show, path: Path, speed: float, *, still_s: float = 0.0) -> None:
+def film(show: Show, path: Path, speed: float, *, still_s: float = 0.0, quiet: bool = False) -> None:
     """Film it; the file appears when it is complete. Raise RunError if it cannot be written.
 
     Args:
@@ -137,10 +167,14 @@ def film(show: Show, path: Path, speed: float, *, still_s: float = 0.0) -> None:
         path: the film.
         speed: multiple of the real console's speed.
         still_s: seconds that the last picture stays.
+        quiet: show no progress.
     """
     rate = show.frames_per_second * speed
     # Captions need the pixels; without them, a gif of half the size is as good.
-    with open_video(path, rate, enlarged=show.overlay) as writer:
+    with (
+        _progress_of(show, f"filming {path.name}", quiet=quiet) as bar,
+        open_video(path, rate, enlarged=show.overlay) as writer,
+    ):
         picture = None
         for _step in show:
             picture = show.picture() if show.overlay else show.screens()
@@ -148,31 +182,77 @@ def film(show: Show, path: Path, speed: float, *, still_s: float = 0.0) -> None:
         if picture is not None:
             for _ in range(round(still_s * rate)):
                 writer.add(picture)
+        bar.update(bar.total, f"writing {path.name}")
 
 
-def show_in_terminal(show: Show, speed: float) -> None:
-    """Play it in the terminal, in half blocks."""
-    with TerminalScreen(LINES if show.overlay else 1) as screen:
-        for _step in _paced(show, speed):
-            screen.show(show.screens(), show.caption())
-            if lost_output() is not None:  # nobody is there to see it
+class Shown(Protocol):
+    """Recorded episodes, or an agent that plays now, shown step by step."""
+
+    @property
+    def title(self) -> str:
+        """Words that name it."""
+
+    @property
+    def caption_lines(self) -> int:
+        """Number of lines of :meth:`caption`."""
+
+    @property
+    def frames_per_second(self) -> float | None:
+        """Steps per second at the real console's speed; None if that is not known."""
+
+    @property
+    def interrupted(self) -> Callable[[], bool]:
+        """Returns true to stop."""
+
+    def __iter__(self) -> Iterator[None]:
+        """Play on, one step per item."""
+
+    def text(self, columns: int) -> str | None:
+        """Return the state as text for a terminal; None to show the picture."""
+
+    def screens(self) -> NDArray[np.uint8]:
+        """Return the picture in original size, (height, width, 3)."""
+
+    def picture(self) -> NDArray[np.uint8]:
+        """Return the picture for a window, enlarged, (height, width, 3)."""
+
+    def caption(self) -> str:
+        """Return the caption as text."""
+
+
+def show_in_terminal(show: Shown, speed: float) -> None:
+    """Play it in the terminal, as text if the environment has one, else in half blocks, until the viewer quits."""
+    with TerminalKeys() as keys, TerminalScreen(show.caption_lines + 1) as screen:
+        controls = Controls(show.frames_per_second, speed, keys.read, show.interrupted)
+
+        def draw() -> None:
+            screen.fit()
+            caption = f"{show.caption()}\n{controls.line if keys.available else 'Ctrl-C: quit'}"
+            text = show.text(screen.columns)
+            if text is None:
+                screen.show(show.screens(), caption)
+            else:
+                screen.show_text(text, caption)
+
+        for _step in show:
+            draw()
+            if lost_output() is not None or not controls.wait(draw):  # nobody is there to see it, or wants to
                 return
 
 
-def show_in_window(show: Show, speed: float) -> None:
-    """Play it in a window, until its end or until the window is closed. Raise ConfigurationError without a display."""
-    with PictureWindow(" | ".join(one.title for one in show.episodes)) as window:
-        for _step in _paced(show, speed):
-            window.show(show.picture())
-            if not window.open:
+def show_in_window(show: Shown, speed: float, elsewhere: str) -> None:
+    """Play it in a window, until its end, or until the viewer quits.
+
+    Raises:
+        ConfigurationError: there is no display; the message ends with ``elsewhere``.
+    """
+    with PictureWindow(show.title, elsewhere) as window:
+        controls = Controls(show.frames_per_second, speed, window.read, show.interrupted)
+
+        def draw() -> None:
+            window.show(show.picture(), f"{show.title}   [{controls.line}]")
+
+        for _step in show:
+            draw()
+            if not window.open or not controls.wait(draw):
                 return
-
-
-def _paced(show: Show, speed: float) -> Iterator[None]:
-    """Yield the steps at a multiple of the real console's speed, as far as this machine can."""
-    seconds = 1 / (show.frames_per_second * speed)
-    due = time.monotonic()
-    for _step in show:
-        yield
-        due = max(due + seconds, time.monotonic() - seconds)
-        time.sleep(max(due - time.monotonic(), 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -11,25 +12,27 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_ELSEWHERE = "use --terminal, or --video FILE"
-
 
 class PictureWindow:
-    """Window as a context manager: ``with PictureWindow("title") as window``.
+    """Window as a context manager: ``with PictureWindow("title", "use --terminal") as window``.
+
+    Args:
+        title: of the window.
+        elsewhere: what to do where there can be no window, for messages.
 
     Raises:
         ConfigurationError: there is no display, or this Python has no Tk.
     """
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, elsewhere: str) -> None:
         try:
             import tkinter  # noqa: PLC0415 - only a window needs it, and some systems package it by itself
         except ImportError:
-            raise ConfigurationError(f"--window: this Python has no tkinter; install it, or {_ELSEWHERE}") from None
+            raise ConfigurationError(f"--window: this Python has no tkinter; install it, or {elsewhere}") from None
         try:
             self._root = tkinter.Tk()
         except tkinter.TclError as error:
-            raise ConfigurationError(f"--window: there is no display ({error}); {_ELSEWHERE}") from None
+            raise ConfigurationError(f"--window: there is no display ({error}); {elsewhere}") from None
         self._root.title(title)
         self._root.resizable(False, False)
         self._label = tkinter.Label(self._root, borderwidth=0)
@@ -39,6 +42,8 @@ class PictureWindow:
         """True while the user has it open."""
         self._root.protocol("WM_DELETE_WINDOW", self._close)
         self._root.bind("<Escape>", lambda _event: self._close())
+        self._typed = ""
+        self._root.bind("<Key>", self._type)
 
     def __enter__(self) -> PictureWindow:
         return self
@@ -52,8 +57,21 @@ class PictureWindow:
     def _close(self) -> None:
         self.open = False
 
-    def show(self, picture: NDArray[np.uint8]) -> None:
-        """Show a picture, (height, width, 3), in its own size."""
+    def _type(self, event: Any) -> None:
+        self._typed += event.char
+
+    def read(self, seconds: float) -> str:
+        """Return the characters that are typed within so many seconds; ``q`` if the window was closed."""
+        self._root.update()
+        if self.open and not self._typed:
+            time.sleep(seconds)
+            self._root.update()
+        typed, self._typed = self._typed, ""
+        return typed if self.open else "q"
+
+    def show(self, picture: NDArray[np.uint8], title: str) -> None:
+        """Show a picture, (height, width, 3), in its own size, and a title."""
+        self._root.title(title)
         from PIL import Image, ImageTk  # noqa: PLC0415
 
         self._picture = ImageTk.PhotoImage(Image.fromarray(picture))

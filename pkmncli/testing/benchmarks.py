@@ -14,6 +14,8 @@ from pkmncli.testing.trainers import create_mock_environment
 from pkmncli.training.hybrid_trainer import HybridLLMRLTrainer
 
 SECONDS_BETWEEN_SAMPLES = 0.5
+MOST_EPISODES = 1_000_000
+"""Budget of a training that a duration ends."""
 
 
 def benchmark_training_speed(trainer: HybridLLMRLTrainer, episodes: int = 100) -> dict[str, float]:
@@ -53,7 +55,7 @@ def benchmark_memory_usage(trainer: HybridLLMRLTrainer, duration: float = 60) ->
     trainer.register_callback("step_batch", sample)
     trainer.register_callback("episode_end", sample)
     with contextlib.suppress(_Enough):
-        trainer.train(total_episodes=None, save_interval=None, eval_interval=None)
+        trainer.train(total_episodes=MOST_EPISODES, save_interval=None, eval_interval=None)
     return {"peak_bytes": max(samples), "mean_bytes": sum(samples) / len(samples), "samples": len(samples)}
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from pkmncli.api import BitPlanes, ScaledBox
 from pkmncli.errors import ConfigurationError
-from pkmncli.learners.encoders import EncoderFactory
+from pkmncli.learners.encoders import EncoderFactory, scores_actions
 from pkmncli.learners.observations import ObservationLayout, layout_of
 from pkmncli.plugins import Registration
 
@@ -53,6 +53,7 @@ def check_encoder(entry: Registration) -> None:
         except ConfigurationError as error:
             refusals.append(error)
             continue
+        count += layout.num_actions if scores_actions(encoder) else 0
         _check_reading(f"{entry.title}, of {what}", encoder, count, _columns(layout))
     if len(refusals) == len(_SPACES):
         raise refusals[0]

@@ -40,8 +40,14 @@ _OPTIONAL: dict[str, tuple[type, ...]] = {
     "trackers": (api.OptionalTracker,),
     "stores": (api.ExportingStore, api.CountingStore, api.SourceStore, api.CheckedStore),
     "algorithms": (
-        *(api.OptionalAlgorithm, api.ValuingAlgorithm, api.SamplingAlgorithm, api.ExportingAlgorithm),
-        *(api.ShownAlgorithm, api.StartableAlgorithm, api.RemarkingAlgorithm),
+        *(
+            api.OptionalAlgorithm,
+            api.ValuingAlgorithm,
+            api.SamplingAlgorithm,
+            api.ContinuousAlgorithm,
+            api.ExportingAlgorithm,
+        ),
+        *(api.ShownAlgorithm, api.StartableAlgorithm, api.RemarkingAlgorithm, api.RememberingAlgorithm),
     ),
 }
 """Protocols of the optional methods of a target."""
@@ -99,6 +105,13 @@ def _has_runtime_hook(plugin: Any) -> bool:
 
 def _check_target(entry: Registration) -> None:
     target = entry.load()
+    entry.load_play()
+    evaluate = entry.load_evaluate()
+    if evaluate is not None:
+        try:
+            inspect.signature(evaluate).bind("run", "state", "episodes", "seed")
+        except TypeError:
+            raise AssertionError(f"{entry.title}: its evaluation must take (run, state, episodes, seed)") from None
     contract = _CONTRACTS.get(entry.kind)
     if contract is None or not isinstance(target, type):
         return

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, expand_home
 from pkmncli.api.data_text import parse_toml
-from pkmncli.errors import LLMConnectionError
+from pkmncli.errors import LLMConnectionError, first_fault
 
 
 def _pattern(text: str) -> str:
@@ -43,6 +43,7 @@ class _ScriptedReply(BaseModel):
 
     text: str = ""
     when: Annotated[str, AfterValidator(_pattern)] | None = None
+    model: str | None = None
     delay_s: float = Field(default=0.0, ge=0)
     fault: LLMFault | None = None
 
@@ -57,10 +58,12 @@ class ScriptedBackend:
     """Language model that answers from ``[[reply]]`` tables with ``text``, or ``fault``, and perhaps ``delay_s``.
 
     It gives the first reply whose ``when``, a regular expression, is found in the prompt. Among replies without
-    ``when``, a hash of the prompt picks one, so that the same prompt always gets the same answer.
+    ``when``, a hash of the prompt picks one, so that the same prompt always gets the same answer. A reply with
+    ``model`` is only for the scripted model of that name, so that one file can be several models.
     """
 
     sees = True
+    probed = False
 
     def __init__(self, settings: ScriptedSettings | None, model: str | None) -> None:
         self.model = model or "script"
@@ -72,7 +75,9 @@ class ScriptedBackend:
         path = self._settings.file
         if path is None:
             raise LLMConnectionError("the scripted model needs its replies: --set scripted.file=FILE.toml")
-        self._replies = _read(path)
+        self._replies = [reply for reply in _read(path) if reply.model in (None, self.model)]
+        if not self._replies:
+            raise LLMConnectionError(f"the replies in {path} are of other models than {self.model}")
         return f"Advice: {len(self._replies)} replies written in {path}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
@@ -117,6 +122,4 @@ def _read(path: Path) -> list[_ScriptedReply]:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise LLMConnectionError(f"the replies in {path} are not TOML: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise LLMConnectionError(f"the replies in {path}: {place}: {first['msg']}") from error
+        raise LLMConnectionError(f"the replies in {path}: {first_fault(error)}") from error

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pkmncli.api import Algorithm, Store, Strategy, StrategyType
-from pkmncli.api.runs import DEFAULT_STORE
+from pkmncli.api.stores import DEFAULT_STORE
 from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.config.setting_types import keyword_of_text, wrapper_of_text
 from pkmncli.diagnostics import one_line
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid import build
@@ -16,32 +17,42 @@ from pkmncli.hybrid.curriculum import Curriculum
 from pkmncli.plugins import import_name
 from pkmncli.seeds import Purpose, derive_seed
 from pkmncli.training.no_learner import NoLearner
-from pkmncli.training.workers.spec import PartSpec, WorkerSpec
+from pkmncli.training.script_objects import object_named
+from pkmncli.training.workers.spec import EnvironmentSpec, PartSpec, PilotSpec, WorkerSpec
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from pkmncli.config.command_settings import CommandSettings
     from pkmncli.plugins import Registration, Registry
     from pkmncli.runs import Run
     from pkmncli.training.workers.pool import WorkerPool
 
 # Settings of the core that an environment takes over, where its own settings have a field of that name.
-_PASSED_ON = ("rom_path", "goal", "goals", "max_steps_per_episode", "force_rom", "knowledge", "cartridge")
+_STEP_LIMIT = "max_steps_per_episode"
+_PASSED_ON = ("rom_path", "goal", "goals", _STEP_LIMIT, "force_rom", "knowledge", "cartridge")
 
 
-def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_people: bool = False) -> PartSpec:
+def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_people: bool = False) -> EnvironmentSpec:
     """Return how to build the environment that the settings choose.
 
     Args:
         settings: the training's settings.
         registry: where names are looked up.
         for_people: with pictures to render, and screens in colour; otherwise packed, as learners take them.
+
+    Raises:
+        ConfigurationError: a setting is wrong, or the environment is an object that only a script has.
     """
     train = settings.train
     registration = registry.get("environments", train.env)
     model = registration.load_config()
+    wrappers = tuple(_wrapper(text) for text in train.wrappers)
+    script = b"" if train.env_object is None else object_named(train.env_object).packed
     if model is None:
-        return PartSpec(_target(registration))
+        target = _target(registration)
+        limit = {} if train.max_steps_per_episode is None else {_STEP_LIMIT: train.max_steps_per_episode}
+        return EnvironmentSpec(target, None, limit, wrappers, script)
     values = settings.plugin_values(train.env)
     offered: dict[str, Any] = {name: getattr(train, name) for name in _PASSED_ON if hasattr(train, name)}
     offered |= {
@@ -49,13 +60,24 @@ def environment_spec(settings: ResolvedSettings, registry: Registry, *, for_peop
         "game": train.game,
         "game_folder": _game_folder(settings, registry),
         "start_state": train.init_state,
-        "rewards": _rewards(settings, registry),
+        "rewards": _rewards(settings, registry) if settings.composes_reward else None,
         "screen": "rgb" if for_people else "packed",
         "render_mode": "rgb_array" if for_people or train.llm_vision else None,
+        "env_args": dict(keyword_of_text(text) for text in train.env_args),
     }
     values.update({name: value for name, value in offered.items() if name in model.model_fields and value is not None})
     target = _target(registration) if train.env_class is None else _derived_target(train.env_class, registration)
-    return PartSpec(target, _config_target(registration), values)
+    return EnvironmentSpec(target, _config_target(registration), values, wrappers, script)
+
+
+def _wrapper(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the import target and the arguments of a wrapper. Raise ConfigurationError if it cannot be imported."""
+    target, arguments = wrapper_of_text(text)
+    try:
+        pkgutil.resolve_name(target)
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"setting 'wrappers': {target} cannot be imported ({one_line(error)})") from error
+    return target, arguments
 
 
 def _observation_type(settings: ResolvedSettings, model: type[BaseModel] | None) -> str | None:
@@ -80,15 +102,14 @@ def observation_type_of(settings: ResolvedSettings, registry: Registry) -> str |
 def unread_settings(settings: ResolvedSettings, registry: Registry) -> list[str]:
     """Return the settings that would go to an environment, where the chosen one has no setting of that name."""
     model = registry.get("environments", settings.train.env).load_config()
-    if model is None:
-        return []
-    names = {name: name for name in (*_PASSED_ON, "observation_type", "game", "game_folder")}
+    read = {_STEP_LIMIT} if model is None else set(model.model_fields)
+    names = {name: name for name in (*_PASSED_ON, "observation_type", "game", "game_folder", "env_args")}
     names |= {"init_state": "start_state", "reward": "rewards"}
-    return [name for name, its_name in names.items() if its_name not in model.model_fields]
+    return [name for name, its_name in names.items() if its_name not in read]
 
 
 def _derived_target(name: str, registration: Registration) -> str:
-    """Return the import target of a class derived from an environment's, or of its ``from_settings`` if it has one."""
+    """Return the import target of a class derived from an environment's: its ``from_settings`` if it has one."""
     try:
         found = pkgutil.resolve_name(name)
     except (ImportError, AttributeError) as error:
@@ -145,13 +166,19 @@ def _discount(settings: ResolvedSettings, registry: Registry, reward: str, own: 
 
 
 def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | None:
-    """Return how to build the chosen pilot; None where it neither may act nor says what the goals are."""
+    """Return how to build the chosen pilot; None where it neither may act nor says what the goals are.
+
+    Without a pilot, advice is actions, and the core's own pilot plays them.
+    """
     train = settings.train
+    if train.pilot == NONE and train.llm != NONE:
+        lone = "Lone" if train.model_alone else ""
+        return PartSpec(f"pkmncli.training.workers.advice_carrier:{lone}ActionCarrier")
     if train.pilot == NONE or (train.mode == "rl-only" and not _observes_goals(settings, registry)):
         return None
     registration = registry.get("pilots", train.pilot)
     own = settings.values_for_part(registration)
-    return PartSpec(_target(registration), _config_target(registration), own)
+    return PilotSpec(_target(registration), _config_target(registration), own)
 
 
 def _observes_goals(settings: ResolvedSettings, registry: Registry) -> bool:
@@ -179,8 +206,12 @@ def worker_spec(
         seed=train.seed if seed is None else seed,
         purpose=purpose,
         num_envs=train.envs if num_envs is None else num_envs,
+        envs_per_worker=train.envs_per_worker if num_envs is None else 1,
+        ray=train.workers == "ray" and num_envs is None,
+        ray_address=train.ray_address,
         pilot_shows=train.mode != "rl-only",
         window=not headless,
+        stack=train.stack,
     )
 
 
@@ -239,7 +270,7 @@ def open_store(registry: Registry, folder: Path) -> Store:
     return store
 
 
-def tables_folder(settings: ResolvedSettings, run: Run) -> Path:
+def tables_folder(settings: ResolvedSettings | CommandSettings, run: Run) -> Path:
     """Return the folder of a run's decisions, episodes and metrics."""
     return settings.train.decision_db_path or run.folder
 
@@ -267,4 +298,5 @@ def names_of(pool: WorkerPool) -> dict[str, Any]:
     """Return a run's description of its game, for readers of its numbers: the content of ``names.json``."""
     names = {**pool.names, "phases": pool.phase_names, "milestones": pool.milestone_names}
     names |= {"actions": list(pool.action_names.names), "frames_per_second": pool.frames_per_second}
+    names |= {"metrics": pool.metric_names}
     return {**names, "goal": pool.goal, "identity": pool.identity}

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from pkmncli.api import Algorithm
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.arbiter import AgentMode
+from pkmncli.plurals import counted
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.display.callbacks import Callback, Callbacks, Training
 from pkmncli.training.display.estimate import duration
 from pkmncli.training.display.meters import Meters
-from pkmncli.training.options import TrainerOptions
+from pkmncli.training.loop_options import TrainerOptions
 from pkmncli.training.progression import Progression
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class BetweenSteps:
     def take_metrics(self) -> dict[str, float]:
         """Return metrics to record with the step that was just taken, each once."""
         found, self.metrics_of_next_step = self.metrics_of_next_step, {}
-        pretrained = self.pretraining.take_metrics() or {}
-        return found | {f"pretraining/{name}": value for name, value in pretrained.items()}
+        pretrained = self.pretraining.take_metrics()
+        return found | {f"pretraining/{name}": value for name, value in pretrained.items()} if pretrained else found
 
     def evaluate(self, training: Training) -> bool:
         """Evaluate the learner, once at a step. Returns whether the result is the best so far."""
@@ -69,7 +70,8 @@ class BetweenSteps:
         found = self._evaluate(self._learner)
         is_best = statistics.add_evaluation(found)
         values = {name: found[name] for name in ("avg_reward", "std_reward", "avg_length", "goal_share")}
-        self._record.keep_metrics({f"evaluation/{name}": one for name, one in values.items()})
+        values |= {f"environment/{name}": value for name, value in found.get("metrics", {}).items()}
+        self._record.keep_metrics({f"evaluation/{name}": one for name, one in values.items() if one is not None})
         self._notify(Callback.on_evaluation, training, found)
         return is_best
 
@@ -95,19 +97,20 @@ class BetweenSteps:
         if not self.pretraining.pending:
             self._notify(
                 Callback.on_message,
-                f"Pretrained with {statistics.pretrain_updates:,} updates in {duration(spent)}: from now on the "
-                "learner decides, too.",
+                f"Pretrained with {counted(statistics.pretrain_updates, 'update')} in {duration(spent)}: "
+                "from now on the learner decides, too.",
             )
 
     def measure(self, interrupted: Callable[[], bool]) -> None:
         """Play the episodes of the learner alone that the curriculum measures, if any are due."""
+        if not self._progression.due:
+            return
         began, statistics = time.perf_counter(), self._record.statistics
-        if self._progression.due:
-            self._notify(Callback.on_activity, "playing episodes of the learner alone, which the curriculum measures")
+        self._notify(Callback.on_activity, "playing episodes of the learner alone, which the curriculum measures")
         measured = self._progression.measure(self._learner, interrupted)
         if measured:
             found = statistics.add_alone(*zip(*measured, strict=True))
             self.metrics_of_next_step = {f"alone/{name}": value for name, value in found.items()}
             spent = time.perf_counter() - began
-            self._meters.spend(measuring=spent)
+            self._meters.seconds["measuring"] += spent
             statistics.elapsed_s += spent

@@ -1,6 +1,7 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the first asks for an orderly end, the second ends at once, wherever the program is.
+"""Signals that ask for the end: the first one for an orderly end, the second one ends at once, whatever runs.
 
-They often reach the whole group of processes. They are the parent's to handle: workers ignore them.
+Ctrl-C, SIGTERM and SIGHUP often reach the whole group of processes. They are the parent's to handle: workers ignore
+them.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ SECONDS_OF_A_REQUEST = 0.5
 ENDS_WITH_INPUT = "PKMN_ENDS_WITH_INPUT"
 """Variable of a command whose standard input is a pipe from whoever began it, and ends with that."""
 
+_NEVER_INSIST = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name))
+"""Signals that also come again by themselves: a limit of processor time is signalled every second."""
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -113,7 +116,7 @@ class _Requests:
             return False
         if number == signal.SIGTERM:
             return now - self._first > SECONDS_OF_A_REQUEST
-        return number != getattr(signal, "SIGHUP", None)
+        return number not in _NEVER_INSIST
 
 
 class _LastResort:

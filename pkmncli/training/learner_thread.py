@@ -2,7 +2,7 @@
 
 The weights of update k act from window k + 1 on, however long the update took: that keeps a training reproducible.
 A learner that waits for its updates has no such lag, and nothing steps while it learns. One that only launches its
-updates, on a graphics card, needs no thread: what is due is launched while the next steps are under way, and acts from
+updates, on a GPU, needs no thread: what is due is launched while the next steps are under way, and acts from
 the windows on that end with them.
 """
 
@@ -50,7 +50,7 @@ class LearnerThread:
 
     def __init__(self, learner: Algorithm) -> None:
         self._learner = learner
-        self._draws_ahead = bool(getattr(learner, "draws_ahead", False))
+        self._samples_ahead = bool(getattr(learner, "samples_ahead", False))
         self._waits = bool(getattr(learner, "waits_for_updates", False))
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pkmn-learner")
         self._running: Future[dict[str, float]] | None = None
@@ -65,7 +65,7 @@ class LearnerThread:
 
         Returns the metrics of the update that ended; nothing when there was none.
         """
-        if self._draws_ahead:
+        if self._samples_ahead:
             ended, self._running = self._running, self._start()
             return self._let_act(ended, begun=self._running is not None)
         metrics = self._let_act(self._running)
@@ -90,8 +90,8 @@ class LearnerThread:
 
     def _start(self) -> Future[dict[str, float]] | None:
         """Start an update, after the running one if there is one."""
-        drawn = self._learner.draw()
-        return None if drawn is None else self._executor.submit(self._learner.learn, drawn)
+        sampled = self._learner.sample()
+        return None if sampled is None else self._executor.submit(self._learner.learn, sampled)
 
     def _let_act(self, running: Future[dict[str, float]] | None, *, begun: bool = False) -> dict[str, float]:
         """Wait for an update and publish its weights, or those awaited before; ``begun``: the next one has started."""
@@ -146,9 +146,9 @@ class LaunchedUpdates:
     def meanwhile(self) -> None:
         """Launch the updates that are due, while the environments step."""
         for _ in range(self._due):
-            drawn = self._learner.draw()
-            if drawn is not None:
-                self._metrics.append(self._learner.learn(drawn))
+            sampled = self._learner.sample()
+            if sampled is not None:
+                self._metrics.append(self._learner.learn(sampled))
                 self._unpublished = True
         self._due = 0
 

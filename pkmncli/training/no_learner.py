@@ -30,11 +30,11 @@ class NoLearner:
     def observe(self, transitions: Transitions) -> None:
         """Do nothing."""
 
-    def draw(self) -> object | None:
+    def sample(self) -> object | None:
         """Nothing to learn from."""
         return None
 
-    def learn(self, drawn: object) -> dict[str, float]:
+    def learn(self, sampled: object) -> dict[str, float]:
         """Learns nothing."""
         return {}
 

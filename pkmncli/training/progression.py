@@ -65,6 +65,11 @@ class Progression:
         """Numbers of the measured episodes that are to be played next."""
 
     @property
+    def follows(self) -> bool:
+        """True if a strategy or a curriculum takes in episodes."""
+        return self.strategy is not None or self.curriculum is not None
+
+    @property
     def share(self) -> float | None:
         """The language model's share of the steps with advice; None where no strategy decides it."""
         return None if self.strategy is None else self.strategy.share

@@ -9,6 +9,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pkmncli.api import expand_home
 from pkmncli.config import ResolvedSettings
@@ -16,6 +17,7 @@ from pkmncli.diagnostics import say_once
 from pkmncli.errors import EnvironmentSetupError, RomError, RunError
 from pkmncli.plugins import Registry
 from pkmncli.runs import Run
+from pkmncli.training.assembly import unread_settings
 
 ROM_VARIABLE = "PKMN_ROM_PATH"
 FOLDER_VARIABLE = "PKMN_GAME_FOLDER"
@@ -56,7 +58,8 @@ def run_settings(
     folder, origin = _game_folder(run, settings.train.game_folder, game_folder, environ)
     if folder is not None:
         settings = settings.changed({"game_folder": folder}, may_change=("game_folder",), origin=origin)
-    path, origin = _image(run, settings.train.rom_path, rom, environ)
+    own = None if "rom_path" in unread_settings(settings, registry) else settings.train.rom_path
+    path, origin = _image(run, own, rom, environ)
     if path is not None:
         settings = settings.changed({"rom_path": path}, may_change=("rom_path",), origin=origin)
     return settings
@@ -110,6 +113,24 @@ def _image(
         f"the image of run {run.name}, {own}{known}, is not there: name where it is now with --rom, "
         f"or in {ROM_VARIABLE}{other}"
     )
+
+
+def check_identity(run: Run, identity: Mapping[str, Any]) -> None:
+    """Check that an environment is what an imported run was trained in; its checkpoint has no state that could show it.
+
+    Args:
+        run: the run.
+        identity: of the environment that is there.
+
+    Raises:
+        EnvironmentSetupError: another image or game, or other actions.
+    """
+    theirs = run.read_names().get("identity")
+    for name, own in identity.items():
+        if isinstance(theirs, Mapping) and theirs.get(name, own) != own:
+            raise EnvironmentSetupError(
+                f"run {run.name} was trained with another {name}: {theirs[name]}, and here it is {own}"
+            )
 
 
 def _known_sha1(run: Run) -> str | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,15 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pkmncli.advice.build import CoordinatorBuilder, build_coordinator
-from pkmncli.api import Algorithm, RunInfo, Store
-from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
+from pkmncli.advice.build import AdviceParts, build_coordinator
+from pkmncli.api import Algorithm, LLMRequest, RunInfo
+from pkmncli.atomic_files import write_json
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import NONE, ResolvedSettings, TrainSettings
-from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import say, warn
 from pkmncli.errors import PkmnError, RunError
+from pkmncli.llm.probe import measure
 from pkmncli.plugins import Registry
+from pkmncli.plurals import counted
 from pkmncli.run_lock import RunLock
 from pkmncli.runs import Run, check_run_name, create_run
 from pkmncli.seeds import Purpose
@@ -30,8 +29,6 @@ from pkmncli.training.assembly import (
     build_learner,
     build_strategy,
     names_of,
-    open_store,
-    tables_folder,
     worker_spec,
 )
 from pkmncli.training.beginnings.demonstrations import find_demonstrations, show
@@ -40,12 +37,13 @@ from pkmncli.training.beginnings.given_starts import check_kept_starts, read_giv
 from pkmncli.training.beginnings.pretraining import Pretraining
 from pkmncli.training.beginnings.start_from import begin_from, find_starting_point, slug
 from pkmncli.training.checkpoints.files import WholeCheckpoint
-from pkmncli.training.checkpoints.retention import CheckpointKeeper, remove_leftovers
+from pkmncli.training.checkpoints.retention import remove_leftovers
 from pkmncli.training.checkpoints.selection import newest_checkpoint, set_aside_after
 from pkmncli.training.display.callbacks import Callback, Callbacks
 from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.display.estimate import announcement, duration
 from pkmncli.training.display.live_board import LiveBoardServer
+from pkmncli.training.display.model_forecast import forecast
 from pkmncli.training.display.plugin_hooks import PluginHooks
 from pkmncli.training.display.run_log import log_to
 from pkmncli.training.display.trackers import TrackedRun, chosen_trackers
@@ -53,23 +51,23 @@ from pkmncli.training.evaluation.final_evaluation import (
     FinalEvaluation,
     earlier_results,
     hold_final_evaluation,
+    holds_final_evaluation,
     is_complete,
+    told_by_episode,
 )
 from pkmncli.training.evaluation.while_training import CurriculumEvaluation, PeriodicEvaluation
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.options import TrainerOptions, trainer_options
+from pkmncli.training.loop_options import TrainerOptions, trainer_options
 from pkmncli.training.progression import Progression
-from pkmncli.training.run_guard import RunGuard
-from pkmncli.training.run_keeper import RunKeeper
+from pkmncli.training.run_keeper import STOPPING, RunKeeper, mend_names, quoted
 from pkmncli.training.trainer import Trainer
+from pkmncli.training.workers.capacity import check_capacity
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.process import WorkerLostError
 from pkmncli.training.workers.reports import ReportKeeper
 from pkmncli.training.workers.spec import WorkerSpec
 
 logger = logging.getLogger(__name__)
-
-STOPPING = "Stopping: the run is saved first. Ctrl-C again ends at once."
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +87,8 @@ class _Begun:
 
     shown_steps: int
     started_from: str
+    request: LLMRequest | None
+    """Request that measures the language model; None to measure nothing."""
 
 
 class TrainingSession:
@@ -125,21 +125,23 @@ class TrainingSession:
         """Create a new run and train it. Nothing is written before the environments run."""
         train = self._settings.train
         check_run_name(train.save_dir, train.run_name)
-        self._trackers = chosen_trackers(self._settings, self._registry)
-        with Installed(), InterruptFlag(STOPPING) as interrupted, self._workers() as pool:
+        with self._interruptible(f"Starting {self._parts}.") as interrupted, self._workers() as pool:
             options = trainer_options(self._settings, pool.max_steps_per_episode)
             learner = self._learner(pool, options)
             started_from = self._begin_from_weights(pool, learner)
             pool.reset()  # a start state that does not fit is reported before there is a run
             shown = self._show_demonstrations(pool, learner, interrupted)
             advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
+            measures = train.llm_probe and not self._progress.quiet
+            # Before the trainer, which resets the pool.
+            request = advice.sample_request() if advice is not None and measures else None
             given = read_given_starts(self._settings)
             run = create_run(train.save_dir, slug(str(pool.names["game"])), train.rl, train.run_name)
             with run.locked() as lock, log_to(run, train.log_level):
                 write_json(run.names_file, names_of(pool))
                 self._settings = settle(self._settings, run, given)
                 pool.spec = self._spec()  # a worker that has to be rebuilt finds the run's own copies
-                begun = _Begun(shown, started_from)
+                begun = _Begun(shown, started_from, request)
                 return self._train(run, lock, pool, learner, options, begun, advice, interrupted)
 
     def go_on(self, run: Run, at: str = LATEST) -> Outcome:
@@ -149,10 +151,8 @@ class TrainingSession:
             run: the run.
             at: checkpoint, as :meth:`pkmncli.checkpoint_index.Checkpoints.resolve` takes it.
         """
-        self._trackers = chosen_trackers(self._settings, self._registry)
         with (
-            Installed(),
-            InterruptFlag(STOPPING) as interrupted,
+            self._interruptible(f"Resuming {run.name}: starting {self._parts}.") as interrupted,
             run.locked() as lock,
             log_to(run, self._settings.train.log_level),
         ):
@@ -163,23 +163,30 @@ class TrainingSession:
             if at != LATEST:
                 set_aside_after(run, run.checkpoints.resolve(at).name)
             checkpoint = newest_checkpoint(run)
+            if not checkpoint.content.workers:  # a shared run comes without states of its environments
+                raise RunError(f"{run.name} was imported, so it can't be resumed: use 'pkmn train --start-from'")
             with self._workers() as pool:
-                self._mend_names(run, pool)
+                mend_names(run, names_of(pool))
                 schedule_steps = checkpoint.content.trainer.schedule_steps
                 options = trainer_options(self._settings, pool.max_steps_per_episode, schedule_steps)
                 learner = self._learner(pool, options)
                 advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
                 return self._train(run, lock, pool, learner, options, checkpoint, advice, interrupted)
 
-    @staticmethod
-    def _mend_names(run: Run, pool: WorkerPool) -> None:
-        try:
-            run.read_names()
-        except RunError as error:
-            warn(f"{error}: it is written anew")
-            if os.path.lexists(run.names_file):
-                run.set_aside(run.names_file)
-            write_json(run.names_file, names_of(pool))
+    @contextmanager
+    def _interruptible(self, first_line: str) -> Iterator[InterruptFlag]:
+        """Show the first line, and find the trackers. From that line on, a first Ctrl-C saves and stops."""
+        with Installed(), InterruptFlag(STOPPING) as interrupted:
+            self._progress.message(first_line)  # before trackers, which may take seconds to import
+            self._trackers = chosen_trackers(self._settings, self._registry)
+            yield interrupted
+
+    @property
+    def _parts(self) -> str:
+        """Words for the processes that start before a training."""
+        train = self._settings.train
+        environments = counted(train.envs, "environment")
+        return environments if train.rl == NONE else f"{environments} and {train.rl}"
 
     def _begin_from_weights(self, pool: WorkerPool, learner: Algorithm) -> str:
         """Give the learner its first weights. Returns their origin in words; empty for random ones."""
@@ -196,11 +203,11 @@ class TrainingSession:
         demonstrations = find_demonstrations(self._settings, self._registry, pool, learner)
         if not demonstrations:
             return 0
-        recorded = sum(len(one.episode.presses) for one in demonstrations)
+        recorded = sum(len(one.episode.actions) for one in demonstrations)
         runs = len({one.run.folder for one in demonstrations})
         self._tell(
-            f"Playing {len(demonstrations):,} episodes of {runs} earlier run{'s' if runs > 1 else ''} again, "
-            f"{recorded:,} steps, for the learner to see."
+            f"Playing {counted(len(demonstrations), 'episode')} of {counted(runs, 'earlier run')} again, "
+            f"{counted(recorded, 'step')}, for the learner to see."
         )
         began = time.monotonic()
         try:
@@ -215,7 +222,9 @@ class TrainingSession:
 
     @contextmanager
     def _workers(self) -> Iterator[WorkerPool]:
-        with WorkerPool(self._spec(), on_loss=self._report_loss) as pool:
+        spec = self._spec()
+        check_capacity(spec, say)
+        with WorkerPool(spec, on_loss=self._report_loss) as pool:
             yield pool
 
     def _spec(self) -> WorkerSpec:
@@ -232,43 +241,47 @@ class TrainingSession:
         learner: Algorithm,
         options: TrainerOptions,
         begun: WholeCheckpoint | _Begun,
-        advice: CoordinatorBuilder | None,
+        advice: AdviceParts | None,
         interrupted: InterruptFlag,
     ) -> Outcome:
         settings, train = self._settings, self._settings.train
-        guard = self._guard(run, lock)
-        interrupted.last_words = lambda: _how_to_go_on(run)
-        store = open_store(self._registry, tables_folder(settings, run))
+        info = RunInfo(run.folder, settings.values())
+        keeper = RunKeeper(run, lock, info, settings.to_toml(run.folder), self._arguments)
         evaluation = PeriodicEvaluation.of(settings, self._registry)
         curriculum_evaluation = CurriculumEvaluation.of(settings, self._registry)
         progression = self._progression(options, pool, curriculum_evaluation)
         board = LiveBoardServer(run.folder, pool)
         how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
-        keeper = CheckpointKeeper(run, train.keep_checkpoints, train.disk_limit_gb, warn)
         following = [PluginHooks(self._registry), *self._trackers, self._progress, *self._callbacks, board]
-        trainer = Trainer(
-            pool,
-            learner,
-            store,
-            replace(options, start=train.init_state.stem if train.init_state is not None else ""),
-            RunKeeper(RunInfo(run.folder, settings.values()), keeper, guard),
-            Callbacks(following),
-            starts=EpisodeStarts.of(settings, pool, run.starts_folder),
-            advice=advice,
-            progression=progression,
-            evaluate=evaluation.play,
-        )
-        try:
+        resumes = isinstance(begun, WholeCheckpoint)
+        with keeper.recording(self._registry, interrupted, resumes=resumes) as store:
+            trainer = Trainer(
+                pool,
+                learner,
+                store,
+                replace(options, start=train.init_state.stem if train.init_state is not None else ""),
+                keeper,
+                Callbacks(following),
+                starts=EpisodeStarts.of(settings, pool, run.starts_folder),
+                advice=advice.build if advice is not None else None,
+                progression=progression,
+                evaluate=evaluation.play,
+            )
             if isinstance(begun, _Begun):
                 trainer.begin(begun.shown_steps, begun.started_from)
             else:
-                _tell_of_lost_tables(store)
                 self._resume(trainer, begun)
             if options.fraction_used(trainer.statistics.progress) >= 1:
                 say(f"Its budget is used up ({options.budget}): give a larger one to train on.")
             else:
-                self._announce(run, pool, learner, trainer, options)
+                rate = self._announce(run, pool, learner, trainer, options)
+                if advice is not None and isinstance(begun, _Begun) and begun.request is not None:
+                    speeds = measure(
+                        advice.client, begun.request, interrupted=lambda: bool(interrupted), tell=self._tell
+                    )
+                    for line in forecast(speeds, train, rate, pool.num_envs):
+                        self._tell(line)
             self._on_trainer(trainer)
             began_at = trainer.statistics.steps
 
@@ -286,17 +299,7 @@ class TrainingSession:
                     run.write_summary(summary)
                     final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, stop_wanted)
                     summary |= final.found if final is not None else {}
-        except BaseException as error:
-            # a second Ctrl-C reaches some libraries as their own error
-            if not interrupted.insisted:
-                raise
-            say(_how_to_go_on(run))
-            raise KeyboardInterrupt from error
-        finally:
-            if not guard.name_is_taken:  # it would write what is left there
-                store.close()
-        guard.check()
-        run.write_summary(summary)
+        keeper.finish(summary)
         exit_code = interrupted.exit_code if interrupted or stopped else 0
         return Outcome(run, summary, exit_code, final.folder if final is not None else None)
 
@@ -307,24 +310,16 @@ class TrainingSession:
         logger.info("going on from step %d; %d later rows set aside", step, set_aside)
         self._progress.message(f"Going on from step {step:,}.")
 
-    def _guard(self, run: Run, lock: RunLock) -> RunGuard:
-        """Write settings and command line into the run. Returns what keeps them there."""
-        with write_errors_explained(run.folder):
-            write_atomic(run.config_file, self._settings.to_toml(run.folder))
-            run.write_command(self._arguments)
-        return RunGuard(run, lock, warn)
-
     def _evaluate_at_end(
         self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: Callable[[], bool]
     ) -> FinalEvaluation | None:
         """Hold the final evaluation, if there is a learner and one is wanted. The run is saved already."""
         train = self._settings.train
-        if train.rl == NONE or not train.final_episodes:
+        if not holds_final_evaluation(self._settings, steps, pool.max_steps_per_episode):
             return None
-        if self._is_default("final_episodes") and steps < train.final_episodes * pool.max_steps_per_episode:
-            return None  # it would take longer than the training
+        others = "random play" if train.pilot == NONE else "pilot and random play"
         self._tell(
-            f"Evaluating the learner alone from {train.final_episodes} held-out starts, then pilot and random play."
+            f"Evaluating the learner alone from {counted(train.final_episodes, 'held-out start')}, then {others}."
         )
         try:
             return hold_final_evaluation(
@@ -332,7 +327,7 @@ class TrainingSession:
                 self._settings,
                 self._registry,
                 learner,
-                on_activity=self._progress.on_activity,
+                on_step=told_by_episode(self._progress.on_activity, train.final_episodes),
                 interrupted=interrupted,
             )
         except KeyboardInterrupt:
@@ -352,22 +347,24 @@ class TrainingSession:
 
     def _announce(
         self, run: Run, pool: WorkerPool, learner: Algorithm, trainer: Trainer, options: TrainerOptions
-    ) -> None:
-        first, *remarks = announcement(run.folder, self._settings.train, pool, learner, trainer.statistics, options)
-        self._progress.message(first)
-        for remark in remarks:
+    ) -> float:
+        """Show the plan of the training and remarks on it. Return the estimated steps per second."""
+        found = announcement(run.folder, self._settings.train, pool, learner, trainer.statistics, options)
+        self._progress.message(found.plan)
+        for remark in found.remarks:
             self._tell(remark)
-
-    def _is_default(self, name: str) -> bool:
-        return self._settings.origins[name] == DEFAULT
+        return found.steps_per_second
 
     def _tell(self, text: str) -> None:
         logger.info("%s", text)
         self._progress.message(text)
 
     def _report_loss(self, loss: WorkerLostError) -> None:
-        logger.warning("%s\n%s", loss, loss.details)
-        self._progress.message(f"{loss}; its episode is played again in a new one (details in log.txt)")
+        where = ""
+        if logging.getLogger("pkmncli").handlers:  # none before there is a run: the details would go to the terminal
+            logger.warning("%s\n%s", loss, loss.details)
+            where = " (details in log.txt)"
+        self._progress.message(f"{loss}; its episode is played again in a new one{where}")
 
 
 def larger_budget(train: TrainSettings, summary: Mapping[str, Any]) -> str:
@@ -378,21 +375,3 @@ def larger_budget(train: TrainSettings, summary: Mapping[str, Any]) -> str:
     if train.episodes is not None:
         options.append(f"--episodes {2 * int(summary.get('total_episodes', 0))}")
     return " ".join(options)
-
-
-def quoted(path: Path) -> str:
-    """Return a path as it can be pasted into a command line."""
-    return shlex.quote(str(path))
-
-
-def _how_to_go_on(run: Run) -> str:
-    """Return the last message of a training that ends at once."""
-    if run.checkpoints.names():
-        return f"Stopped without saving. Go on from the last checkpoint: pkmn train --resume {quoted(run.folder)}"
-    return f"Stopped before anything was saved: {run.folder} can't go on; begin anew."
-
-
-def _tell_of_lost_tables(store: Store) -> None:
-    """Report tables that are missing or belong to another run. Checkpoints hold all that a training needs."""
-    for problem in getattr(store, "problems", list)():
-        warn(problem)

@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.advice.worth import side_outcomes
-from pkmncli.api import Algorithm, RunInfo, Segment, Store
+from pkmncli.advice.worth import Charge
+from pkmncli.api import Algorithm, RunInfo, Segment, Store, Strategy
 from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.between_steps import BetweenSteps
 from pkmncli.training.checkpoints.files import Checkpoint
 from pkmncli.training.checkpoints.state import Stateful, TrainerState
-from pkmncli.training.checks import RewardCheck
 from pkmncli.training.deciding import Decider, transitions_of
 from pkmncli.training.display.callbacks import Callback, Callbacks
+from pkmncli.training.display.decision_log import DecisionLog
 from pkmncli.training.display.meters import Meters, metrics_of, peak_memory_bytes
 from pkmncli.training.display.status import Scene, Status
+from pkmncli.training.finite_check import FiniteCheck
 from pkmncli.training.learner_thread import updates_of
-from pkmncli.training.options import TrainerOptions, crossings
+from pkmncli.training.loop_options import TrainerOptions, crossings
+from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.progression import Progression
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.episodes import RunningEpisode
 from pkmncli.training.recording.training_record import TrainingRecord
 
 if TYPE_CHECKING:
+    from gymnasium import spaces
+
     from pkmncli.advice.coordinator import AdviceCoordinator
     from pkmncli.training.beginnings.episode_starts import EpisodeStarts
     from pkmncli.training.run_keeper import RunKeeper
@@ -38,6 +42,8 @@ logger = logging.getLogger(__name__)
 
 METRICS_INTERVAL = 1000
 """Environment steps between two rows of averaged metrics."""
+LOOK_INTERVAL = 64
+"""Steps of every environment between two checks of observations that nobody else reads."""
 
 
 class Trainer:
@@ -72,6 +78,7 @@ class Trainer:
     ) -> None:
         self._pool = pool
         self._learner = learner
+        self._learns = not isinstance(learner, NoLearner)
         self._options = options
         self._keeper = keeper
         self._notify = callbacks
@@ -82,7 +89,8 @@ class Trainer:
         self._decider = Decider(pool, learner, options)
         self._record = TrainingRecord(pool, store, options.start, self._on_rows, self._on_metrics)
         self._advice = advice(self._record.recorder.add_advice) if advice is not None else None
-        self._check_reward = RewardCheck(pool.reward_names)
+        self._log = DecisionLog(pool) if self._advice is None else DecisionLog(pool, self._advice.followed_in)
+        self._finite = FiniteCheck(pool.reward_names)
         self._meters = Meters(options)
         self._between = BetweenSteps(
             learner, options, self._progression, evaluate, self._record, self._meters, callbacks
@@ -90,7 +98,7 @@ class Trainer:
         self._latest: np.void | None = None
         """Record of the first environment's latest step."""
         self._saved_at = -1
-        self._save_wanted = self._save_as_best = False
+        self._save_wanted = self._save_as_best = self._stop_wanted = False
         self._paused_s = 0.0
         self.interrupted: Callable[[], bool] = lambda: False
         parts: dict[str, Stateful | None] = {
@@ -116,6 +124,26 @@ class Trainer:
     def run(self) -> RunInfo:
         """The run as callbacks see it."""
         return self._keeper.info
+
+    @property
+    def learner(self) -> Algorithm:
+        """The learner."""
+        return self._learner
+
+    @property
+    def spaces(self) -> tuple[spaces.Dict, spaces.Discrete | spaces.Box]:
+        """Spaces of the learner's observations and actions, of one environment."""
+        return self._pool.observation_space, self._pool.action_space
+
+    @property
+    def trust(self) -> float:
+        """Weight of the advised side's confidence, 0..1."""
+        return self._decider.arbiter.trust
+
+    @property
+    def strategy(self) -> Strategy | None:
+        """The strategy; None where no advice is shared."""
+        return self._progression.strategy
 
     # Begin ---------------------------------------------------------------------------------------------------------
 
@@ -155,13 +183,13 @@ class Trainer:
         self._apply_shares()
         self._saved_at = checkpoint.step
         self._meters.begin(self.statistics.steps)
-        return self._record.supersede(checkpoint.step)
+        return self._record.recorder.supersede(checkpoint.step)
 
     # The loop ------------------------------------------------------------------------------------------------------
 
     def train(self, interrupted: Callable[[], bool]) -> dict[str, Any]:
         """Train until the budget is used or ``interrupted`` returns true, save, and return the summary."""
-        self.interrupted = interrupted
+        self.interrupted = lambda: self._stop_wanted or interrupted()
         try:
             return self._train()
         finally:
@@ -192,6 +220,7 @@ class Trainer:
                     ending.callback(self._advice.close)
                 ending.callback(self._thread.close)
                 ending.callback(self._record.recorder.close)
+                ending.callback(self._record.log_unlogged)
         summary = self.statistics.summary()
         if self._advice is not None:
             summary["llm"] = self._advice.summary()
@@ -202,52 +231,60 @@ class Trainer:
     def _one_step(self) -> None:
         clock = time.perf_counter
         began = clock()
-        before = self.statistics.progress
+        statistics, recorder = self.statistics, self._record.recorder
+        before = statistics.progress
         steps_before = before.steps
         if self._advice is not None and not self._advice.before_step(steps_before, self.interrupted):
             return
         asked = clock()
+        if self._decider.observes or steps_before % (LOOK_INTERVAL * self._pool.num_envs) == 0:
+            self._warn(self._finite.of_observations(self._pool.observations(), steps_before))
         decides = not self._between.pretraining.pending
         choice = self._decider.choose(learner_decides=decides)
+        self._log.before_step(choice)
         acted = clock()
-        result = self._pool.step(choice.actions, choice.sources, choice.confidences, self._thread.meanwhile)
+        sides = choice.sources, choice.confidences
+        given = choice.actions, *sides, self._thread.meanwhile, choice.controls
+        result = self._pool.step(*given, observed=self._decider.observes)
         stepped = clock()
-        problem = self._check_reward.problem(result.records)
-        if problem:
-            logger.warning(problem)
-            self._notify(Callback.on_message, problem)
-        self._learner.observe(transitions_of(result, choice))
-        models, latencies = self._advice.after_step(result.records) if self._advice is not None else (None, None)
-        self._record.add_steps(result.records, models, latencies, choice.values)
-        for change in self._decider.after_step(result.records, choice):
+        records = result.records
+        if self._log.is_on:
+            self._log.after_step(records, self.trust, "" if self.strategy is None else self.strategy.name)
+        self._warn(self._finite.of_rewards(result))
+        if self._learns:
+            self._learner.observe(transitions_of(result, choice))
+        models, latencies = self._advice.after_step(records) if self._advice is not None else (None, None)
+        self._record.add_steps(result, models, latencies, choice.values)
+        for change in self._decider.after_step(records, choice):
             self._notify(Callback.on_message, change)
         if self._starts is not None:
-            self._starts.after_step(result.records)
+            self._starts.after_step(records)
         self._record.keep_metrics(self._between.take_metrics())
         recorded = clock()
-        for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
+        for _window in range(crossings(steps_before, statistics.steps, self._learner.update_interval)):
             if decides:
                 self._take_metrics(self._thread.next_window())
         learned = clock()
-        self._meters.spend(
-            advice=asked - began,
-            acting=acted - asked,
-            environment=stepped - acted,
-            recording=recorded - stepped,
-            waiting_for_the_learner=learned - recorded,
-        )
-        for index in np.flatnonzero(result.ended).tolist():
-            self._end_episode(index, result.records[index])
-        self._latest = result.records[0]
+        self._meters.add_step(began, asked, acted, stepped, recorded, learned)
+        for index in result.ended:
+            self._end_episode(index, records[index])
+        self._latest = records[0]
         self._notify(Callback.on_step, self)
-        if crossings(steps_before, self.statistics.steps, METRICS_INTERVAL):
+        if crossings(steps_before, statistics.steps, METRICS_INTERVAL):
             self._log_metrics()
-        self._keeper.write(self._record.recorder.flush_if_due)
-        self.statistics.elapsed_s += clock() - began
-        if self._options.eval_interval.passed(before, self.statistics.progress):
+        if recorder.flush_is_due:
+            self._keeper.write(recorder.begin_flush)
+        statistics.elapsed_s += clock() - began
+        now = statistics.progress
+        if self._options.eval_interval.passed(before, now):
             self._evaluate()
-        if self._save_wanted or self._options.save_interval.passed(before, self.statistics.progress):
+        if self._save_wanted or self._options.save_interval.passed(before, now):
             self.save_checkpoint()
+
+    def _warn(self, problem: str) -> None:
+        if problem:
+            logger.warning(problem)
+            self._notify(Callback.on_message, problem)
 
     def _evaluate(self) -> None:
         """Evaluate the learner. The best result so far is worth a checkpoint."""
@@ -264,6 +301,10 @@ class Trainer:
         """Request a checkpoint after the current step; ``best`` marks it as the best."""
         self._save_wanted = True
         self._save_as_best = self._save_as_best or best
+
+    def ask_to_stop(self) -> None:
+        """End the training after the current step, as if its budget were used."""
+        self._stop_wanted = True
 
     def _take_metrics(self, metrics: Mapping[str, float]) -> None:
         if metrics:
@@ -315,7 +356,7 @@ class Trainer:
         began, paused_before = time.perf_counter(), self._paused_s
         self._notify(Callback.before_step, self)
         spent = time.perf_counter() - began - (self._paused_s - paused_before)
-        self._meters.spend(viewers=spent)
+        self._meters.seconds["viewers"] += spent
         self.statistics.elapsed_s += spent
 
     @contextlib.contextmanager
@@ -342,11 +383,12 @@ class Trainer:
     def _end_episode(self, index: int, record: np.void) -> None:
         summary = self._record.end_episode(index, record)
         self._record.keep_metrics(metrics_of(summary, self._pool.rewards_of_ended(index)))
-        ended = self._record.episodes[index]
         self._record.episodes[index] = self._new_episode(index, summary.episode + 1)
-        performance = self.statistics.performance(summary)
         self._notify(Callback.on_episode, self, summary)
-        self._update_progression(performance | {"success": summary.terminated} | side_outcomes(*ended.decided()))
+        if self._progression.follows:
+            performance = self.statistics.performance(summary)
+            sides = Charge().outcomes() if self._advice is None else self._advice.outcomes(index)
+            self._update_progression({**performance, "success": summary.success, **sides})
 
     def _update_progression(self, performance: Mapping[str, Any]) -> None:
         """Let strategy and curriculum take in an episode. A new stage is worth a checkpoint."""

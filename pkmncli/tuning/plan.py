@@ -196,7 +196,7 @@ def _check_read(plan: TuningPlan, tried: Sequence[ExperimentRun], save_dir: Path
         sections = {name: name.rpartition(".")[0].replace("_", "-") for name in plan.space}
         return [name for name, section in sections.items() if section not in read]
 
-    read = {section for one in tried for section in one.settings.sections_in_use}
+    read = {section for one in tried for section in one.training.sections_in_use}
     if unread(read):
         # two settings together may choose a part, which ends and choices alone may not cover
         usual = corners(plan.space)[0]
@@ -204,7 +204,7 @@ def _check_read(plan: TuningPlan, tried: Sequence[ExperimentRun], save_dir: Path
         for values in itertools.islice(itertools.product(*choices.values()), _COMBINATIONS):
             with contextlib.suppress(ConfigurationError):
                 point = {**usual, **dict(zip(choices, values, strict=True))}
-                read |= set(_tried(plan, point, save_dir, registry).settings.sections_in_use)
+                read |= set(_tried(plan, point, save_dir, registry).training.sections_in_use)
             if not unread(read):
                 return
         name = unread(read)[0]
@@ -216,7 +216,7 @@ def _check_read(plan: TuningPlan, tried: Sequence[ExperimentRun], save_dir: Path
 
 def _value(one: ExperimentRun, name: str) -> Any:
     section, _, key = name.rpartition(".")
-    return one.settings.values().get(section.replace("_", "-"), {}).get(key)
+    return one.training.values().get(section.replace("_", "-"), {}).get(key)
 
 
 def _count(head: Mapping[str, Any], name: str, usual: int, least: int = 1) -> int:

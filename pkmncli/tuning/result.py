@@ -7,6 +7,7 @@ from typing import Any
 
 import tomlkit
 
+from pkmncli import tables
 from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.config.presets import DESCRIPTION, NOT_IN_A_PRESET
 from pkmncli.config.run_file import plain, toml_item
@@ -75,8 +76,8 @@ def table(results: Sequence[TrialResult], plan: TuningPlan) -> str:
     """Return the best trials, one per line."""
     complete = [one for one in results if one.state == "complete" and one.value is not None]
     complete.sort(key=lambda one: float(one.value or 0.0), reverse=plan.objective.maximize)
-    rows = [["trial", "figure", "by seed", *(name.rpartition(".")[2] for name in plan.space)]]
-    rows += [
+    headings = ["trial", "figure", "by seed", *(name.rpartition(".")[2] for name in plan.space)]
+    rows = [
         [
             str(one.number),
             f"{one.value:.4g}",
@@ -85,10 +86,7 @@ def table(results: Sequence[TrialResult], plan: TuningPlan) -> str:
         ]
         for one in complete[:SHOWN]
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return tables.table(headings, rows, text=("trial", *headings[3:]), drop=("by seed",))
 
 
 def importance_in_words(importances: Mapping[str, float], complete: int, needed: int) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pkmncli.errors import ConfigurationError, PkmnError, TrainingError
 from pkmncli.experiments.side_by_side import LOOK_S, Trainings, take_over
-from pkmncli.experiments.standing import State
+from pkmncli.experiments.standing import ExperimentRun, State
 from pkmncli.plugins import Registry
 from pkmncli.tuning.plan import TuningPlan
 from pkmncli.tuning.study import Study, Trial
@@ -31,7 +31,8 @@ class Search:
         registry: the plugins.
         processes: number of parallel trainings.
         tell: called with messages for people.
-        on_end: called with each ended trial and its number among them.
+        on_end: called with each ended trial.
+        on_look: called now and then with the running trainings.
     """
 
     def __init__(
@@ -44,10 +45,11 @@ class Search:
         *,
         tell: Callable[[str], None],
         on_end: Callable[[TrialInHand], None],
+        on_look: Callable[[Sequence[ExperimentRun]], None] = lambda running: None,
     ) -> None:
         self._plan, self._study, self._save_dir, self._registry = plan, study, save_dir, registry
         self._processes = processes
-        self._tell, self._on_end = tell, on_end
+        self._tell, self._on_end, self._on_look = tell, on_end, on_look
         self._in_hand: list[TrialInHand] = []
         self._interrupted = False
         self._exhausted = False
@@ -78,6 +80,7 @@ class Search:
                     self._fill(trainings)
                 if not trainings and (self._interrupted or not self._in_hand):
                     return
+                self._on_look(trainings.running)
                 time.sleep(LOOK_S)
 
     def _take_up(self) -> None:
@@ -162,7 +165,7 @@ class Search:
                     return
                 if len(self._study.repeated) > before:
                     self._tell(
-                        f"Trial {trial.number}: an earlier combination was drawn again, and another taken instead."
+                        f"Trial {trial.number}: an earlier combination was sampled again, and another taken instead."
                     )
                 self._hand(trial)
             else:

@@ -25,7 +25,7 @@ MISSING = "pkmn tune needs optuna, which is not installed; run: pip install 'pkm
 STUDY_FILE = "study.log"
 
 _ASKED, _FIGURES, _WHY, _STOPPED, _LEFT_OUT = "asked", "figures", "why", "stopped_at", "left_out"
-_DRAWS = 100
+_MOST_SAMPLES = 100
 """Tries at a combination that was not there before."""
 _REDUCTION = 3
 """Successive halving keeps one in this many trials at a rung."""
@@ -152,12 +152,12 @@ class Study:
     def begun(self) -> list[Trial]:
         """Return the trials that had not ended when the tuning was interrupted, with their sampled values."""
         running = self._study.get_trials(deepcopy=False, states=(self._optuna.trial.TrialState.RUNNING,))
-        return [self._drawn(self._optuna.Trial(self._study, one._trial_id)) for one in running]
+        return [self._sampled(self._optuna.Trial(self._study, one._trial_id)) for one in running]
 
     def ask(self) -> Trial | None:
         """Return a new trial, of a combination that no other trial has; None where all were tried.
 
-        What is drawn depends on the sampler's seed, its number, and the trials that have ended.
+        What is sampled depends on the sampler's seed, its number, and the trials that have ended.
         """
         trials = self._study.get_trials(deepcopy=False)
         tried = {key_of(one.params) for one in trials if len(one.params) == len(self._plan.space)}
@@ -165,8 +165,8 @@ class Study:
         untried = None if every is None else [values for values in every if key_of(values) not in tried]
         if untried is not None and not untried:
             return None
-        for _ in range(_DRAWS):
-            trial = self._drawn(self._study.ask())
+        for _ in range(_MOST_SAMPLES):
+            trial = self._sampled(self._study.ask())
             if key_of(trial.values) not in tried:
                 return trial
             self._leave_out(trial, untried)
@@ -209,7 +209,7 @@ class Study:
 
     @property
     def repeated(self) -> list[int]:
-        """Numbers of the trials that were left out, since they had drawn what another one had."""
+        """Numbers of the trials that were left out, since they had sampled the values of another one."""
         return [one.number for one in self._study.get_trials(deepcopy=False) if one.user_attrs.get(_LEFT_OUT)]
 
     def best(self) -> TrialResult | None:
@@ -255,7 +255,7 @@ class Study:
             return pruners.HyperbandPruner(min_resource=1, max_resource=looks, reduction_factor=_REDUCTION)
         return pruners.NopPruner()
 
-    def _drawn(self, trial: optuna.Trial) -> Trial:
+    def _sampled(self, trial: optuna.Trial) -> Trial:
         """Sample the missing values of a trial; each value is kept at once.
 
         Each setting has its own sampler and seed, so it does not matter which were sampled before a kill.

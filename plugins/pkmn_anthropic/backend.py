@@ -6,7 +6,7 @@ import base64
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 import anthropic
@@ -19,9 +19,11 @@ from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.transport import (
     UNLISTED,
     Refusals,
-    bound_client,
+    bounded_client,
     check_address,
+    check_unlisted,
     checked_reply,
+    close_client,
     failure_inside,
     first_to_talk_to,
     is_listed,
@@ -66,7 +68,7 @@ class AnthropicBackend:
         self._where = where_is(self._url, "Anthropic")
         self._refusals = Refusals(_OPTIONS, self._settings.extra_fields)
         self._lock = threading.Lock()
-        self._made: anthropic.Anthropic | None = None
+        self._made: anthropic.AsyncAnthropic | None = None
 
     @property
     def prices(self) -> Mapping[str, Price]:
@@ -77,7 +79,9 @@ class AnthropicBackend:
         """List the models, which checks key and model."""
         self._check_address()
         if not any(map(key_from, (KEY, TOKEN))) and not self._settings.carries_key:
-            raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
+            raise LLMConnectionError(
+                f"No key for {self._where}: set the environment variable {KEY}, or: pkmn llm keys set anthropic"
+            )
         _ = self._client  # errors of the address or the key have their own messages
         try:
             known = self._list()
@@ -94,7 +98,9 @@ class AnthropicBackend:
             small = (name for name in known if "haiku" in name)
             self.model = next(small, None) or first_to_talk_to(known) or known[0]
         elif not listed and self._settings.listed_only:
-            raise not_listed(self._where, self.model, known)
+            refuse = not_listed(self._where, self.model, known)
+            remark = check_unlisted(self._where, self.model, known, self.complete, refuse)
+            return f"Advice: {self.model} at {self._where}. {remark}"
         return f"Advice: {self.model} at {self._where}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
@@ -107,9 +113,7 @@ class AnthropicBackend:
     def _ask(self, request: LLMRequest, refused: Collection[str]) -> LLMReply:
         began = time.perf_counter()
         options = self._options(request, refused)
-        message: Any = self._guarded(
-            lambda client: client.messages.create(timeout=request.timeout_s, **options), request.timeout_s
-        )
+        message: Any = self._guarded(lambda client: client.messages.create(**options), request.timeout_s)
         error = getattr(message, "error", None)
         if error:
             raise failure_inside(self._where, error, "answered an error")
@@ -162,11 +166,11 @@ class AnthropicBackend:
     def close(self) -> None:
         """Close the connections; open requests end with a fault."""
         if self._made is not None:
-            self._made.close()
+            close_client(self._made.close)
 
     def _list(self) -> list[str] | None:
-        def ask(client: anthropic.Anthropic) -> list[str] | None:
-            listing = client.models.with_raw_response.list(limit=MOST_LISTED, timeout=CHECK_TIMEOUT_S)
+        async def ask(client: anthropic.AsyncAnthropic) -> list[str] | None:
+            listing = await client.models.with_raw_response.list(limit=MOST_LISTED)
             return names_in(listing.http_response.json())
 
         return self._guarded(ask, CHECK_TIMEOUT_S)
@@ -177,27 +181,25 @@ class AnthropicBackend:
         )
 
     @property
-    def _client(self) -> anthropic.Anthropic:
+    def _client(self) -> anthropic.AsyncAnthropic:
         with self._lock:
             if self._made is None:
                 self._check_address()
                 key, token = key_from(KEY), key_from(TOKEN)
                 route = route_to(self._url or ANTHROPIC, httpx2, proxy=self._settings.proxy)
-                http_client = httpx2.Client(**route.options)
-                bound_client(http_client, httpx2)
-                self._made = anthropic.Anthropic(
+                self._made = anthropic.AsyncAnthropic(
                     api_key=key or None,
                     auth_token=None if key else token or None,
                     base_url=self._url or None,
                     default_headers=self._settings.headers,
                     max_retries=0,
-                    http_client=http_client,
+                    http_client=bounded_client(httpx2, **route.options),
                 )
                 self._where += route.via
                 for remark in route.remarks:
                     self.tell(remark)
             return self._made
 
-    def _guarded(self, call: Callable[[anthropic.Anthropic], T], timeout_s: float) -> T:
+    def _guarded(self, call: Callable[[anthropic.AsyncAnthropic], Awaitable[T]], timeout_s: float) -> T:
         """Run a call of the client; every error of it becomes a failure."""
         return through_client(lambda: call(self._client), anthropic, httpx2, self._where, timeout_s)

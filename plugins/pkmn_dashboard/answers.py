@@ -23,6 +23,9 @@ class RunDescription(BaseModel):
     """Shape of one environment's screen during a training: rows and bytes of two pixels, or RGB."""
     maps: dict[str, str]
     phases: list[str]
+    actions: list[str]
+    frames_per_second: float
+    """Frames of the game that are one second of play."""
     milestones: list[str]
     goal: str | None
     """Milestone that ends an episode."""
@@ -142,6 +145,15 @@ class VisitedMap(BaseModel):
     tiles: int
 
 
+class MapPicture(BaseModel):
+    """Picture of a map from the game's image, as a PNG file in base64, one pixel for each tile."""
+
+    png: str | None
+    """None if the environment draws none, or the image is not there."""
+    width: int
+    height: int
+
+
 class VisitedTile(BaseModel):
     """Tile with the steps decided on it."""
 
@@ -184,7 +196,29 @@ class Transcript(BaseModel):
 class Patterns(BaseModel):
     """Actions that paid off, by situation, as in `pkmn analyze-patterns`."""
 
+    horizon: int
+    """Decisions over which the reward of one is summed."""
     patterns: list[dict[str, Any]]
+
+
+class RunBeside(BaseModel):
+    """Run in the folder of the shown run, with its result so far."""
+
+    name: str
+    shown: bool
+    """True for the run of this page."""
+    training: bool
+    created: float
+    """Seconds since 1970."""
+    game: str
+    settings: dict[str, Any]
+    """Learner, mode and language model."""
+    steps: float | None
+    episodes: float | None
+    goal_share: float | None
+    """Share of the held-out starts from which the learner alone reaches the goal, 0..1."""
+    reward: float | None
+    """Average reward of the learner alone."""
 
 
 class Asked(BaseModel):

@@ -15,6 +15,7 @@ from pkmn_dashboard.control_routes import control_routes
 from pkmn_dashboard.gate import EVENTS, Gate, GateMiddleware
 from pkmn_dashboard.live_events import HIGHEST_RATE, MOST_VIEWERS, LiveEvents
 from pkmn_dashboard.run_routes import run_routes
+from pkmn_dashboard.runs_beside import RunsBeside
 from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmncli.errors import PkmnError
@@ -22,8 +23,18 @@ from pkmncli.errors import PkmnError
 PAGE = Path(__file__).parent / "page"
 
 
-def make_app(run: WatchedRun, events: LiveEvents, gate: Gate, tables: Tables | None = None) -> FastAPI:
-    """Return the application of one run's page. ``tables`` are by default the run's own."""
+def make_app(
+    run: WatchedRun, events: LiveEvents, gate: Gate, tables: Tables | None = None, beside: RunsBeside | None = None
+) -> FastAPI:
+    """Return the application of one run's page.
+
+    Args:
+        run: the run.
+        events: its live events.
+        gate: check of the requests.
+        tables: its tables; by default those in its folder.
+        beside: the runs in its folder; None shows none but the run.
+    """
     app = FastAPI(
         title="pkmn dashboard",
         version="1",
@@ -53,7 +64,7 @@ def make_app(run: WatchedRun, events: LiveEvents, gate: Gate, tables: Tables | N
         """Report an error, such as a file of the run that cannot be read."""
         return JSONResponse({"detail": str(error).strip().split("\n", 1)[0]}, 503)
 
-    app.include_router(run_routes(run, events, tables or Tables(run.tables_folder)), prefix="/api")
+    app.include_router(run_routes(run, events, tables or Tables(run.tables_folder), beside), prefix="/api")
     app.include_router(control_routes(run), prefix="/api")
 
     @app.get("/", include_in_schema=False)

@@ -37,10 +37,10 @@ def begin(run: RunInfo) -> None:
     debug = os.environ.get("PKMN_DEBUG", "0") not in {"", "0"}
     with contextlib.closing(listen(LOOPBACK, settings["web_port"])) as listening:
         descriptor = listening.fileno()
-        names = settings["web_host_name"]
+        names, folder = settings["web_host_name"], settings["web_root_path"]
         token = secrets.token_urlsafe(24) if names else ""
         module = ["-P", "-m", "pkmn_dashboard.server_process"]
-        command = [sys.executable, *module, str(run.folder), str(descriptor), *names]
+        command = [sys.executable, *module, str(run.folder), str(descriptor), folder, *names]
         _servers.append(
             subprocess.Popen(
                 command,
@@ -55,7 +55,7 @@ def begin(run: RunInfo) -> None:
         port = listening.getsockname()[1]
         taken = f" (port {settings['web_port']} is taken)" if port != settings["web_port"] else ""
         if not settings["quiet"]:
-            print(f"Live page: {address(listening)}{f'?token={token}' if token else ''}{taken}", flush=True)
+            print(f"Live page: {address(listening, folder)}{f'?token={token}' if token else ''}{taken}", flush=True)
 
 
 def end() -> None:

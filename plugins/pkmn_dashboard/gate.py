@@ -54,13 +54,21 @@ class Gate:
         hosts: further names of this machine.
         proxies: names under which proxies show the page; pages there count as this server's own.
         port: port of the server. Browsers send a cookie to every port of a machine, so its name includes the port.
+        root_path: folder under which a proxy shows the page, if it passes that on, such as ``/user/me/page``.
     """
 
     def __init__(
-        self, token: str | None = None, hosts: tuple[str, ...] = (), port: int = 0, *, proxies: Sequence[str] = ()
+        self,
+        token: str | None = None,
+        hosts: tuple[str, ...] = (),
+        port: int = 0,
+        *,
+        proxies: Sequence[str] = (),
+        root_path: str = "",
     ) -> None:
         if proxies and token is None:
             raise ValueError("everyone who can reach the proxy can reach the page, so it needs a token")
+        self.root_path = root_path
         self._token = token
         self._proxies = {name.lower() for name in proxies}
         self._cookie = f"pkmn_dashboard_{port}"
@@ -164,6 +172,17 @@ class GateMiddleware:
         self._app = app
         self._gate = gate
 
+    def _below_root(self, scope: Scope, query: str) -> tuple[Response | None, Scope]:
+        """Return the scope without the proxy's folder, and a redirect if the address has no slash after it."""
+        root, path = self._gate.root_path, scope["path"]
+        if root and path == root:  # without the slash, the page's relative addresses would miss the folder
+            target = f"./{root.rpartition('/')[2]}/"
+            return RedirectResponse(f"{target}?{query}" if query else target, 307), scope
+        if root and path.startswith(f"{root}/"):
+            below = path[len(root) :]
+            return None, {**scope, "path": below, "raw_path": quote(below).encode()}
+        return None, scope
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a refusal, or pass the request on; set the headers in both cases."""
         if scope["type"] == "lifespan":
@@ -179,10 +198,11 @@ class GateMiddleware:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
+        query = scope["query_string"].decode("latin-1")
+        folder, scope = self._below_root(scope, query)
         if scope["method"] == "HEAD" and scope["path"] != EVENTS:  # like GET, without the body
             scope = {**scope, "method": "GET"}
             send = _without_body(send)
-        query = scope["query_string"].decode("latin-1")
         objection = self._gate.objection(scope["method"], Headers(scope=scope), query)
-        answer = objection or self._gate.welcome(scope["path"], query)
+        answer = objection or folder or self._gate.welcome(scope["path"], query)
         await (answer or self._app)(scope, receive, with_headers)

@@ -11,13 +11,12 @@ import base64
 import json
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from pkmn_dashboard.pictures import png
-from pkmn_dashboard.tables import FRAMES_PER_SECOND
 from pkmn_dashboard.watched_run import WatchedRun
-from pkmncli.api import Action, Source
+from pkmncli.api import Source
 from pkmncli.api.live import LiveStanding, LiveState, LiveTraining
 
 MOST_VIEWERS = 64
@@ -37,7 +36,6 @@ SECONDS_TO_CATCH_UP = 0.2
 """Seconds to wait for a new state if nobody watched before; the trainer publishes between two steps."""
 
 
-_ACTIONS = {int(action): action.name.lower() for action in Action}
 _SOURCES = {int(source): source.name.lower() for source in Source}
 
 
@@ -142,7 +140,7 @@ class LiveEvents:
             "answers": state.answers,
             "message": state.message,
             "environments": [
-                {**_decision(row), **_standing(row, standing)}
+                {**_decision(row, self._run.action_names()), **_standing(row, standing, self._run.frames_per_second())}
                 for row, standing in zip(training.records(), training.standings(), strict=True)
             ]
             if known
@@ -163,12 +161,13 @@ class LiveEvents:
                 self._pictures[index] = (version + 1, content, base64.b64encode(png(screen)).decode())
 
 
-def _decision(record: Any) -> dict[str, Any]:
+def _decision(record: Any, actions: Sequence[str]) -> dict[str, Any]:
     """Return the latest decision of an environment in words."""
+    action = int(record["action"])
     return {
         "episode": int(record["episode"]),
         "step": int(record["step"]),
-        "action": _ACTIONS.get(int(record["action"]), "?"),
+        "action": actions[action] if action < len(actions) else f"action_{action}",
         "source": _SOURCES.get(int(record["source"]), "?"),
         "confidence": _finite(record["confidence"]),
         "reward": _finite(record["reward"]),
@@ -181,10 +180,10 @@ def _decision(record: Any) -> dict[str, Any]:
     }
 
 
-def _standing(record: Any, standing: LiveStanding) -> dict[str, Any]:
+def _standing(record: Any, standing: LiveStanding, frames_per_second: float) -> dict[str, Any]:
     """Return the progress of an environment's episode in words."""
     return {
-        "played_s": round(int(record["frames"]) / FRAMES_PER_SECOND, 1),
+        "played_s": round(int(record["frames"]) / frames_per_second, 1),
         "latest_milestone": standing.milestones[-1][0] if standing.milestones else None,
         "progress": dict(standing.progress),
         "steps_since_progress": standing.steps_since_progress,

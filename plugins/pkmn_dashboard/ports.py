@@ -52,6 +52,17 @@ def checked_name(name: str) -> str:
     return name.lower()
 
 
+def checked_folder(path: str) -> str:
+    """Return the folder under which a proxy may show the page, without a slash at its end.
+
+    Raises:
+        ConfigurationError: it is not a plain path from the top, but for example a whole address.
+    """
+    if not re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/?", path) or len(path) > 500:
+        raise ConfigurationError(f"--web-root-path {path}: is no folder of an address: write it as /user/me/page")
+    return path.rstrip("/")
+
+
 def is_loopback(host: str) -> bool:
     """Return whether an address can be reached only from this machine."""
     if host == "localhost":
@@ -62,9 +73,9 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def address(listening: socket.socket) -> str:
-    """Return the address to open in a browser."""
+def address(listening: socket.socket, folder: str = "") -> str:
+    """Return the address to open in a browser, of a page in a folder such as ``/user/me/page``."""
     host, port = listening.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+    return f"http://[{host}]:{port}{folder}/" if ":" in host else f"http://{host}:{port}{folder}/"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -9,10 +10,12 @@ from fastapi import APIRouter, Path, Query
 from pkmn_dashboard.answers import (
     AdviceAnswer,
     Episode,
+    MapPicture,
     Metric,
     Milestone,
     Patterns,
     RecordedDecision,
+    RunBeside,
     RunDescription,
     Series,
     State,
@@ -22,9 +25,11 @@ from pkmn_dashboard.answers import (
 )
 from pkmn_dashboard.live_events import LiveEvents
 from pkmn_dashboard.patterns import Patterns as PatternFinder
-from pkmn_dashboard.tables import FRAMES_PER_SECOND, Cursor, Tables
+from pkmn_dashboard.pictures import png
+from pkmn_dashboard.runs_beside import MOST_COMPARED, RunsBeside
+from pkmn_dashboard.tables import Cursor, Tables
 from pkmn_dashboard.watched_run import WatchedRun
-from pkmncli.api import Source
+from pkmncli.api import DECISION_HORIZON, Source
 from pkmncli.api.live import LiveStanding
 
 MOST_NAMES = 100
@@ -37,15 +42,15 @@ BeforeEnvironment = Annotated[
 ]
 
 
-def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter:
-    """Return the routes of one run."""
+def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables, beside: RunsBeside | None) -> APIRouter:
+    """Return the routes of one run, and of the runs in its folder if they are given."""
     router = APIRouter(tags=["run"])
     finder = PatternFinder(run.tables_folder)
 
     @router.get("/run")
     async def description() -> RunDescription:
         """Return the identity of the run, and the names of its numbers."""
-        names, training = run.read_json("names.json"), run.training()
+        names, training = run.names(), run.training()
         shape = None if training is None else training.screen_shape
         return RunDescription(
             name=run.folder.name,
@@ -57,6 +62,8 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
             screen_shape=None if shape is None else list(shape),
             maps={str(number): str(name) for number, name in dict(names.get("maps", {})).items()},
             phases=[str(name) for name in names.get("phases", [])],
+            actions=run.action_names(),
+            frames_per_second=run.frames_per_second(),
             milestones=[str(name) for name in names.get("milestones", [])],
             goal=names.get("goal"),
         )
@@ -85,12 +92,27 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
         found = tables.metrics(sorted(set(name)), points)
         return {one: Series.model_validate(series) for one, series in found.items()}
 
+    @router.get("/runs")
+    def runs() -> list[RunBeside]:
+        """Return the runs in the folder of this one, newest first; none if only this run may be seen."""
+        return [] if beside is None else [RunBeside(**row) for row in beside.listed()]
+
+    @router.get("/runs/metric")
+    def metric_of_runs(
+        run: Annotated[list[str], Query(min_length=1, max_length=MOST_COMPARED, description="names of runs")],
+        name: Annotated[str, Query(description="name of a metric")],
+        points: Annotated[int, Query(ge=2, le=2000, description="most points of each")] = 400,
+    ) -> dict[str, Series]:
+        """Return a metric of several runs in the folder of this one; unknown names are left out."""
+        found = {} if beside is None else beside.metric(run, name, points)
+        return {one: Series.model_validate(series) for one, series in found.items()}
+
     @router.get("/milestones")
     def milestones() -> list[Milestone]:
         """Return the game's milestones, with splits."""
-        order = [str(name) for name in run.read_json("names.json").get("milestones", [])]
-        running = _running_milestones(run)
-        return [Milestone(**row, **running.get(row["name"], {})) for row in tables.milestones(order)]
+        order = [str(name) for name in run.names().get("milestones", [])]
+        running, rows = _running_milestones(run), tables.milestones(order, run.frames_per_second())
+        return [Milestone(**row, **running.get(row["name"], {})) for row in rows]
 
     @router.get("/episodes")
     def episodes(limit: Limit = 50) -> list[Episode]:
@@ -120,6 +142,15 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
         """Return the visited tiles of a map."""
         return [VisitedTile(**row) for row in tables.visits(map_id)]
 
+    @router.get("/maps/{map_id}/picture")
+    def picture(map_id: Annotated[int, Path(ge=0, le=2**32 - 1)]) -> MapPicture:
+        """Return the picture of a map from the game's image, which is written nowhere."""
+        pixels = run.map_picture(map_id)
+        if pixels is None:
+            return MapPicture(png=None, width=0, height=0)
+        height, width = pixels.shape[:2]
+        return MapPicture(png=base64.b64encode(png(pixels)).decode(), width=width, height=height)
+
     @router.get("/advice")
     def advice(
         before: Before = None,
@@ -141,7 +172,7 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables) -> APIRouter
         limit: Limit = 25,
     ) -> Patterns:
         """Return the actions that paid off, by situation."""
-        return Patterns(patterns=finder.find(min_frequency, limit))
+        return Patterns(horizon=DECISION_HORIZON, patterns=finder.find(min_frequency, limit))
 
     return router
 
@@ -152,7 +183,7 @@ def _running_milestones(run: WatchedRun) -> dict[str, dict[str, Any]]:
     standings = [] if training is None else training.standings()
     furthest = max(standings, key=lambda one: len(one.milestones), default=LiveStanding())
     return {
-        name: {"running_step": step, "running_s": None if frame is None else frame / FRAMES_PER_SECOND}
+        name: {"running_step": step, "running_s": None if frame is None else frame / run.frames_per_second()}
         for name, step, frame in furthest.milestones
     }
 

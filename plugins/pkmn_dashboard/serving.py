@@ -11,6 +11,7 @@ from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
 from pkmn_dashboard.live_events import LiveEvents
 from pkmn_dashboard.patient_protocol import PatientProtocol
+from pkmn_dashboard.runs_beside import RunsBeside
 from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 
@@ -25,15 +26,25 @@ class PageServer:
         listening: the listening socket.
         gate: check of its requests.
         may_control: true if viewers may pause the training, stop it and so on.
+        only_this_run: true if viewers may not see the other runs in its folder.
     """
 
-    def __init__(self, folder: Path, listening: socket.socket, gate: Gate, *, may_control: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        listening: socket.socket,
+        gate: Gate,
+        *,
+        may_control: bool = True,
+        only_this_run: bool = False,
+    ) -> None:
         self._listening = listening
         run = WatchedRun(folder, may_control=may_control)
         self._events = LiveEvents(run, ended=lambda: self._server.should_exit)
         self._tables = Tables(run.tables_folder)
+        self._beside = None if only_this_run else RunsBeside(folder)
         config = uvicorn.Config(
-            make_app(run, self._events, gate, self._tables),
+            make_app(run, self._events, gate, self._tables, self._beside),
             loop="asyncio",
             http=PatientProtocol,
             ws="none",
@@ -52,6 +63,8 @@ class PageServer:
             self._server.run(sockets=[self._listening])
         finally:
             self._tables.close()
+            if self._beside is not None:
+                self._beside.close()
 
     def end(self) -> None:
         """Request the server's end. May be called from another thread, or by a signal."""

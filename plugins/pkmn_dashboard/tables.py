@@ -26,9 +26,6 @@ FRESH_S = 2.0
 HEAVY_FRESH_S = 15.0
 """Seconds for which answers to questions that read every decision are kept."""
 
-FRAMES_PER_SECOND = 4194304 / 70224
-"""Frames per second of the console: clock cycles per second over cycles per frame."""
-
 Cursor = tuple[int, int]
 """Step of the run and environment. Rows are ordered by both, because several may share a step."""
 
@@ -102,7 +99,7 @@ class Tables:
 
         return self._kept("metrics", (tuple(names), points), FRESH_S, ask)
 
-    def milestones(self, order: Sequence[str]) -> list[dict[str, Any]]:
+    def milestones(self, order: Sequence[str], frames_per_second: float) -> list[dict[str, Any]]:
         """Return the milestones in order: number of episodes that reached each, its fastest and latest split."""
         sql = """
             SELECT split_part(name, '/', 2) AS name,
@@ -133,7 +130,7 @@ class Tables:
                 seconds = {
                     f"{which}_s": None
                     if row.get(f"{which}_frame") is None
-                    else row[f"{which}_frame"] / FRAMES_PER_SECOND
+                    else row[f"{which}_frame"] / frames_per_second
                     for which in ("best", "latest")
                 }
                 kept = {key: row.get(key, value) for key, value in nothing.items()}

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 import time
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pkmncli.api import find_run
+from pkmncli.api import DEFAULT_FRAMES_PER_SECOND, default_action_names, find_run, map_pictures
 from pkmncli.api.live import LIVE_FILE, LiveTraining
 from pkmncli.errors import PkmnError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
 
 RunState = Literal["running", "paused", "ended"]
 
@@ -32,6 +39,10 @@ class WatchedRun:
         self._version = 0
         self._checked = 0.0
         self._settings: dict[str, dict[str, Any]] = {}
+        self._names: dict[str, Any] = {}
+        self._drawing = threading.Lock()
+        self._pictures: dict[int, NDArray[np.uint8] | None] = {}
+        """By map; only in memory."""
 
     def training(self) -> LiveTraining | None:
         """Return the running training; None if there is none."""
@@ -55,6 +66,38 @@ class WatchedRun:
         with contextlib.suppress(PkmnError):
             self._settings = {name: dict(values) for name, values in find_run(self.folder).settings.items()}
         return self._settings
+
+    def names(self) -> dict[str, Any]:
+        """Return the content of its ``names.json``, which does not change; empty while there is none."""
+        self._names = self._names or self.read_json("names.json")
+        return self._names
+
+    def action_names(self) -> list[str]:
+        """Return the names of its actions."""
+        return list(map(str, self.names().get("actions") or default_action_names().names))
+
+    def frames_per_second(self) -> float:
+        """Return how many frames of its game are one second of play."""
+        return float(self.names().get("frames_per_second") or DEFAULT_FRAMES_PER_SECOND)
+
+    def map_picture(self, map_id: int) -> NDArray[np.uint8] | None:
+        """Return the picture of a map, (height, width, 3), one pixel for each tile; None if it cannot be drawn."""
+        with self._drawing:
+            if map_id not in self._pictures:
+                given = {
+                    f"{section}.{key}" if section else key: value
+                    for section, values in self.settings().items()
+                    for key, value in values.items()
+                    if value is not None
+                }
+                found: Mapping[int, NDArray[np.uint8]] = {}
+                known = str(map_id) in self.names().get("maps", {})
+                with contextlib.suppress(PkmnError):  # visits are shown without it
+                    found = map_pictures(str(given.get("env")), given, [map_id]) if known else {}
+                if not known:
+                    return None
+                self._pictures[map_id] = found.get(map_id)
+            return self._pictures[map_id]
 
     @property
     def tables_folder(self) -> Path:

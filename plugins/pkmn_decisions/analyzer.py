@@ -15,13 +15,14 @@ from pkmn_decisions.analysis.patterns import PatternQuestion
 from pkmn_decisions.analysis.recent_decisions import recent_decisions
 from pkmn_decisions.analysis.situations import DEFAULT_DIMENSIONS
 from pkmn_decisions.report.sections import Show, values
-from pkmn_decisions.store.files import SUPERSEDED
 from pkmn_decisions.store.game_states import state_variables
-from pkmn_decisions.store.index import INDEX_FILE
-from pkmn_decisions.store.recording_by_hand import RecordingByHand, check_figures
+from pkmn_decisions.store.recording_by_hand import RecordingByHand, check_decision
 from pkmn_decisions.store.sqlite_history import import_history, is_sqlite
-from pkmn_decisions.store.view import RunViews, default_horizon
+from pkmn_decisions.store.view import STANDALONE_FILE, RunViews, default_horizon, folders_of_tables
 from pkmncli.errors import DecisionValidationError, RunError
+
+BY_HAND = "by-hand"
+"""Folder of decisions recorded by hand, where trainings keep theirs beside it."""
 
 
 class DecisionHistoryAnalyzer:
@@ -29,7 +30,8 @@ class DecisionHistoryAnalyzer:
 
     Opened on the folder of a run (or several), it answers questions about that run; opened on an SQLite file with a
     table of decisions, about a copy of those. Opened on any other path, it stores there the decisions given to
-    :meth:`record_decision`; such a path is a folder, made with the first decision.
+    :meth:`record_decision`; such a path is a folder, made with the first decision. On the ``decision_db_path`` of
+    trainings they go into a folder of that one, ``by-hand``.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class DecisionHistoryAnalyzer:
             DecisionValidationError: a value is not valid, or the folder is a run's, which its training records.
             RunError: another process records there, or the folder cannot be written.
         """
-        check_figures(confidence, outcome_reward)
+        check_decision(action_taken, confidence, outcome_reward)
         state_variables(game_state)
         self._open_recording().add(game_state, action_taken, reasoning, confidence, outcome_reward)
 
@@ -228,12 +230,7 @@ class DecisionHistoryAnalyzer:
 
     def _tables(self) -> list[Path]:
         """Return the folders with tables: the named ones, and the runs in them if ``decision_db_path`` was set."""
-        found = []
-        for folder in self._folders:
-            runs = sorted(path.parent for path in folder.glob("*/decisions") if path.parent.name != SUPERSEDED)
-            own = (folder / "decisions").is_dir() or (folder / INDEX_FILE).exists()
-            found += [folder, *runs] if own or not runs else runs
-        return found
+        return [found for folder in self._folders for found in folders_of_tables(folder) or [folder]]
 
     def _open_recording(self) -> RecordingByHand:
         if self._recording is not None:
@@ -245,6 +242,9 @@ class DecisionHistoryAnalyzer:
             raise DecisionValidationError(
                 f"{folder.name} is an SQLite file, which is only read: give record_decision another path."
             )
+        beside_trainings = not (folder / STANDALONE_FILE).exists() and folder not in folders_of_tables(folder)
+        if beside_trainings and folders_of_tables(folder):
+            folder /= BY_HAND
         self._recording = RecordingByHand(folder)
         if self._views is not None:
             self._views.close()

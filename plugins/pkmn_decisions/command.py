@@ -19,20 +19,25 @@ from pkmn_decisions.analysis.patterns import PatternQuestion, highest_frequency
 from pkmn_decisions.analysis.prices import Prices, known_prices
 from pkmn_decisions.analysis.sequences import LONGEST, SHORTEST
 from pkmn_decisions.analysis.situations import DEFAULT_DIMENSIONS
-from pkmn_decisions.report.headline import headline
+from pkmn_decisions.report.headline import headline, observations
 from pkmn_decisions.report.html_page import html_page
 from pkmn_decisions.report.picture import check_plot, draw
 from pkmn_decisions.report.rows import Format, flat, to_json, write
 from pkmn_decisions.report.section_table import SectionTable
 from pkmn_decisions.report.sections import DEFAULT, Show, tables, values
+from pkmn_decisions.store.names import with_names_of_numbers
 from pkmn_decisions.store.read_only import check_read_only
 from pkmn_decisions.store.sqlite_history import import_history, is_sqlite
-from pkmn_decisions.store.view import STANDALONE_FILE, RunViews, default_horizon, run_names
-from pkmncli.api import find_run
+from pkmn_decisions.store.view import STANDALONE_FILE, RunViews, default_horizon, folders_of_tables, run_names
+from pkmncli.api import RunInfo, find_run
 from pkmncli.errors import ConfigurationError
+from pkmncli.tables import headings_left_out, prose
 
 _LENGTHS = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
 
+
+_OF_A_RUN = ("versions.json", "config.toml")
+"""Files of a run's folder."""
 
 _RUNS, _DECISIONS, _CONTENT, _OUTPUT = "Runs", "Decisions", "Content", "Output"
 
@@ -81,7 +86,7 @@ def analyze_patterns(
         list[Show] | None,
         typer.Option(
             help="Only this section. Repeatable. Changes compare the halves of a run, or two runs. "
-            "[default: patterns, sources, loops, sequences, after the three findings to act on first]",
+            "[default: patterns, sources, loops, sequences, after at most five findings to act on]",
             rich_help_panel=_CONTENT,
         ),
     ] = None,
@@ -161,11 +166,13 @@ def analyze_patterns(
     chosen = list(dict.fromkeys(show)) if show else list(DEFAULT)
     if form is Format.CSV and show and len(chosen) > 1:
         raise ConfigurationError("--format csv writes one section: name one with --show")
-    with _opened([*(runs or []), *(run or [])] or [None], save_dir) as (views, prices):
+    with _opened([*(runs or []), *(run or [])] or [None], save_dir) as (views, prices, of_run):
         if sql is not None:
             check_read_only(views, sql)
             views.lock()
             columns, rows = views.query(sql)
+            if form in (Format.TABLE, Format.MARKDOWN, Format.HTML):
+                rows = with_names_of_numbers(columns, rows, views.names)
             typer.echo(_page_of_rows(sql, columns, rows) if form is Format.HTML else write(columns, rows, form))
             return
         conditions = parse_conditions(context or [], views.names)
@@ -173,7 +180,7 @@ def analyze_patterns(
             conditions += parse_filter({"source": [one.value for one in source]}, views.names)
         by_names = [one.value for one in by] if by else DEFAULT_DIMENSIONS
         question = PatternQuestion(min_frequency, by_names, conditions, sort.value, limit)
-        analysis = Analysis(views, question, lengths, prices)
+        analysis = Analysis(views, question, lengths, prices, of_run)
         if plot is not None and analysis.overview["decisions"]:
             draw(analysis, plot)
             typer.echo(f"The plot is in {plot}.", err=True)
@@ -188,14 +195,15 @@ def analyze_patterns(
 @contextmanager
 def _opened(
     which: list[str] | list[str | None] | list[None], save_dir: Path | None
-) -> Iterator[tuple[RunViews, dict[str, Prices]]]:
-    """Yield the tables of these runs, and by their names the prices of their language models.
+) -> Iterator[tuple[RunViews, dict[str, Prices], RunInfo | None]]:
+    """Yield the tables of these runs, by their names the prices of their language models, and the first run.
 
     A folder of decisions recorded by hand is used directly; an SQLite file is copied for the time of the call.
     """
     run_folders: list[Path] = []
     folders: list[Path] = []
     prices: list[Prices] = []
+    runs: list[RunInfo] = []
     copies = Path(tempfile.mkdtemp(prefix="pkmn-history-"))
     try:
         for number, one in enumerate(which):
@@ -209,9 +217,14 @@ def _opened(
                 run_folders.append(Path(one))
                 folders.append(Path(one))
                 prices.append({})
+            elif one is not None and (kept := _kept_elsewhere(Path(one))):
+                run_folders += kept
+                folders += kept
+                prices += [{} for _ in kept]
             else:
                 found = find_run(one, save_dir)
                 elsewhere = found.settings.get("", {}).get("decision_db_path")
+                runs.append(found)
                 run_folders.append(found.folder)
                 folders.append(Path(elsewhere) if elsewhere else found.folder)
                 prices.append(known_prices(found.folder, found.settings))
@@ -219,7 +232,7 @@ def _opened(
             raise ConfigurationError("The same decisions were named twice: name each run once.")
         views = RunViews(folders, default_horizon(folders), name_folders=run_folders)
         try:
-            yield views, dict(zip(run_names(folders), prices, strict=True))
+            yield views, dict(zip(run_names(folders), prices, strict=True)), runs[0] if runs else None
         finally:
             views.close()
     finally:
@@ -240,6 +253,7 @@ def _json(analysis: Analysis, chosen: list[Show], *, whole: bool) -> dict[str, A
     result = dict(analysis.overview)
     if whole:
         result["act_on"] = [one.as_dict() for one in headline(analysis)]
+        result["observations"] = [one.as_dict() for one in observations(analysis)]
     for show in chosen:
         result |= {key: found for key, found in values(analysis, show).items() if key not in ("version", "runs")}
     return result
@@ -255,10 +269,12 @@ def _records(analysis: Analysis, show: Show) -> list[dict[str, Any]]:
 def _show(analysis: Analysis, chosen: list[Show], form: Format, *, whole: bool) -> None:
     introduction = _introduction(analysis)
     runs = ", ".join(analysis.overview["runs"])
-    findings: list[str] = []
+    findings: list[list[str]] = []
+    seen: list[str] = []
     sections: list[SectionTable] = []
     if analysis.overview["decisions"]:
-        findings = [one.text for one in headline(analysis)] if whole else []
+        findings = [one.lines for one in headline(analysis)] if whole else []
+        seen = [" ".join(one.lines) for one in observations(analysis)] if whole else []
         # Even if patterns are too rare, loops, confidence and costs may have findings.
         if whole and not analysis.all_patterns and not highest_frequency(analysis.views, analysis.question):
             sections = [SectionTable("Single patterns", "", [], [], _why_nothing(analysis))]
@@ -269,22 +285,47 @@ def _show(analysis: Analysis, chosen: list[Show], form: Format, *, whole: bool) 
                 if section.title == "Single patterns" and not section.rows:
                     sections[number] = SectionTable(section.title, "", [], [], _why_nothing(analysis))
     if form is Format.HTML:
-        typer.echo(html_page(f"How {runs} decides", introduction, findings, sections))
+        typer.echo(html_page(f"How {runs} decides", introduction, findings, seen, sections))
         return
     heading = "## " if form is Format.MARKDOWN else ""
-    typer.echo(introduction)
+    typer.echo(prose(introduction))
     if findings:
         typer.echo(f"\n{heading}What you could act on\n")
-        for number, text in enumerate(findings, start=1):
-            typer.echo(f"{number}. {text}")
+        for number, lines in enumerate(findings, start=1):
+            typer.echo(_numbered(number, lines))
+    if seen:
+        typer.echo(f"\n{heading}What no setting of yours changes\n")
+        for text in seen:
+            typer.echo(prose(f"- {text}", indent="  "))
     for section in sections:
         typer.echo(f"\n{heading}{section.title}")
-        if section.rows and section.note:
-            typer.echo(("\n" if heading else "") + section.note)
-        typer.echo("\n" + (write(section.headings, section.rows, form) if section.rows else section.nothing))
+        if not section.rows:
+            typer.echo("\n" + prose(section.nothing))
+            continue
+        note = section.note if heading else _note(section)
+        if note:
+            typer.echo(("\n" if heading else "") + prose(note, indent="  "))
+        typer.echo("\n" + write(section.headings, section.rows, form, section.order))
     limit = analysis.question.limit or 0
     if Show.PATTERNS in chosen and sections and len(analysis.all_patterns) > limit:
         typer.echo(f"\nThe first {limit} patterns are shown; --limit shows more.")
+
+
+def _note(section: SectionTable) -> str:
+    """Return the note of a section without the lines about columns that the terminal lacks room for."""
+    left_out = headings_left_out(section.headings, section.rows, drop=section.order)
+    return "\n".join(line for line in section.note.split("\n") if line.partition(":")[0] not in left_out)
+
+
+def _numbered(number: int, lines: list[str]) -> str:
+    """Return a finding; its command has a separate line, whole, so that it can be copied."""
+    shown = []
+    for place, line in enumerate(lines):
+        words, *command = line.split(": `")
+        begin = "   " if place else f"{number}. "
+        shown.append(prose(f"{begin}{words}{':' if command else ''}", indent="   "))
+        shown += [f"     {one.rstrip('`')}" for one in command]
+    return "\n".join(shown)
 
 
 def _introduction(analysis: Analysis) -> str:
@@ -293,10 +334,9 @@ def _introduction(analysis: Analysis) -> str:
     if not overview["decisions"]:
         return f"Run {runs} has no decisions on disk yet: train for a while, then ask again."
     first, last = (overview[key].astimezone().strftime("%Y-%m-%d %H:%M") for key in ("first", "last"))
-    return (
-        f"Run {runs}: {overview['decisions']:,} decisions, {overview['episodes']:,} finished episodes, "
-        f"{overview['steps']:,} steps, recorded from {first} to {last}."
-    )
+    counts = {"decision": "decisions", "finished episode": "episodes", "step": "steps"}
+    found = [f"{overview[key]:,} {noun}{'' if overview[key] == 1 else 's'}" for noun, key in counts.items()]
+    return f"Run {runs}: {', '.join(found)}, recorded from {first} to {last}."
 
 
 def _why_nothing(analysis: Analysis) -> str:
@@ -312,7 +352,16 @@ def _why_nothing(analysis: Analysis) -> str:
 
 def _page_of_rows(sql: str, columns: list[str], rows: list[tuple[Any, ...]]) -> str:
     cells = [["-" if value is None else str(value) for value in row] for row in rows]
-    return html_page("Query", "", [], [SectionTable("Result", sql, columns, cells, "No rows.")])
+    return html_page("Query", "", [], [], [SectionTable("Result", sql, columns, cells, "No rows.")])
+
+
+def _kept_elsewhere(folder: Path) -> list[Path]:
+    """Return the folders of tables in a ``decision_db_path``, or in a run's folder there; empty for a run folder."""
+    if not _is_there(folder):
+        return []
+    kept = folders_of_tables(folder)
+    runs = any((one / name).exists() for one in (folder, *kept) for name in _OF_A_RUN)
+    return [] if runs else kept
 
 
 def _is_there(path: Path) -> bool:

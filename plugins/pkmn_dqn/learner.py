@@ -1,7 +1,7 @@
 """The DQN learner, as the trainer sees it: acting, experience, and updates that may run in another thread.
 
 Threads: ``learn`` uses :class:`pkmn_dqn.q_learning.QLearning`, which may have moved to its own process, and the data
-that ``draw`` returned, and notes the new priorities; everything else belongs to the trainer's thread. They meet in
+that ``sample`` returned, and notes the new priorities; everything else belongs to the trainer's thread. They meet in
 ``publish``: then the weights begin to act and the priorities take effect. So results depend on the sequence of calls
 alone, never on the speed of a thread.
 """
@@ -20,33 +20,35 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pkmn_dqn.card_learning import LearningOnCard, SentDrawn
-from pkmn_dqn.decidedness import ActionGap, gaps_of
-from pkmn_dqn.device_replay import DeviceReplay
-from pkmn_dqn.exported_policy import exported_q_network
+from pkmn_dqn.action_gap import ActionGap
+from pkmn_dqn.gpu_learning import GpuLearning, SentBatch
+from pkmn_dqn.gpu_replay import GpuReplay
 from pkmn_dqn.network import NumpyQNetwork
 from pkmn_dqn.priorities import Priorities
-from pkmn_dqn.q_learning import Batch, Drawn, Learned, QLearning
+from pkmn_dqn.q_learning import Batch, Learned, QLearning, SampledBatch
 from pkmn_dqn.replay_buffer import Picked, ReplayBuffer, Sample
 from pkmn_dqn.schedules import Schedules
 from pkmn_dqn.settings import DQNSettings
 from pkmncli.api import ExportedPolicy, Segment, Source, Transitions
 from pkmncli.errors import ConfigurationError
+from pkmncli.learners.action_gap import gaps_of
 from pkmncli.learners.checks import require_an_action, require_finite_rewards, require_own_state
-from pkmncli.learners.drawing import pick
 from pkmncli.learners.encoders import EncoderFactory, require_factory
+from pkmncli.learners.exported_policy import exported_policy
 from pkmncli.learners.flat_adam import lay_out
 from pkmncli.learners.labels import NO_LABEL, labels_of
-from pkmncli.learners.learning_apart import LearningApart
+from pkmncli.learners.learning_process import LearningApart
 from pkmncli.learners.networks import device_of
+from pkmncli.learners.normalisation import Statistics
 from pkmncli.learners.observations import MASK, Columns, layout_of
 from pkmncli.learners.random_state import dump_generator, generator, restore_generator
-from pkmncli.learners.track_record import ValueReliability
+from pkmncli.learners.reliability import ValueReliability
+from pkmncli.learners.sampling import pick
 from pkmncli.learners.weights import dump_network, restore_network, under, with_networks
 
 _STATE_VERSION = 1
 _TIMED_UPDATES = 5
-_ACT_STREAM, _DRAW_STREAM = 0, 1  # random number streams
+_ACT_STREAM, _SAMPLING_STREAM = 0, 1  # random number streams
 
 
 class DQN:
@@ -89,39 +91,39 @@ class DQN:
         self.update_interval = settings.train_freq
         self.experience_steps = settings.buffer_size
         self.steps = 0
-        self._settings = settings
+        self.settings = settings
         self._num_envs = num_envs
         self._device = device_of(device)
-        self._layout = layout_of(observation_space, action_space, "dqn")
+        self.layout = layout_of(observation_space, action_space, "dqn")
         require_factory(settings, encoder, "dqn")
-        self._encoder = encoder
-        self._drawn = 0  # samples since it was built or loaded
-        self._replay = ReplayBuffer(self._layout.columns, num_envs, settings.buffer_size)
-        self._priorities: Priorities | None = None  # None: all steps are sampled uniformly
+        self._statistics = Statistics(self.layout, settings, num_envs)
+        self.sampled = 0  # samples since it was built or loaded
+        self.replay = ReplayBuffer(self.layout.columns, num_envs, settings.buffer_size)
+        self.priorities: Priorities | None = None  # None: all steps are sampled uniformly
         if settings.priority_exponent > 0:
-            self._priorities = Priorities(settings.buffer_size, settings.priority_exponent)
+            self.priorities = Priorities(settings.buffer_size, settings.priority_exponent)
         # With priorities, the next sample depends on the errors found by the running update.
-        self.draws_ahead = self._priorities is None
-        self.learns_at_once = learns_on_card(self._device) and self._priorities is None
-        self._on_card: DeviceReplay | None = None
-        self._learning: LearningApart[QLearning] | LearningOnCard
-        build = partial(QLearning, self._layout, settings, seed, self._device, encoder)
+        self.samples_ahead = self.priorities is None
+        self.learns_at_once = learns_on_card(self._device) and self.priorities is None
+        self._gpu_replay: GpuReplay | None = None
+        self.learning: LearningApart[QLearning] | GpuLearning
+        build = partial(QLearning, self.layout, settings, seed, self._device, encoder)
         if learns_on_card(self._device):
-            self._on_card = DeviceReplay(self._replay, settings, self._device)
-            self._learning = LearningOnCard(build, self._on_card, settings)
+            self._gpu_replay = GpuReplay(self.replay, settings, self._device)
+            self.learning = GpuLearning(build, self._gpu_replay, settings)
         else:
-            self._learning = LearningApart(build)
-        self._acting = copy.deepcopy(self._learning.here.online).requires_grad_(False)
+            self.learning = LearningApart(build)
+        self.acting = copy.deepcopy(self.learning.here.online).requires_grad_(False)
         if encoder is None:
-            self._acting.cpu()
-        laid_out = self._learning.lay_out if isinstance(self._learning, LearningOnCard) else lay_out
-        self._acting_weights = laid_out(self._acting)
+            self.acting.cpu()
+        laid_out = self.learning.lay_out if isinstance(self.learning, GpuLearning) else lay_out
+        self._acting_weights = laid_out(self.acting)
         self._numpy_acting: NumpyQNetwork | None = None  # faster, but for the default encoder only
         if encoder is None:
-            self._numpy_acting = NumpyQNetwork(self._acting, self._layout)
+            self._numpy_acting = NumpyQNetwork(self.acting, self.layout)
         self._value_reliability = ValueReliability(
             num_envs,
-            self._layout.num_actions,
+            self.layout.num_actions,
             settings.gamma,
             settings.confidence_horizon,
             settings.confidence_memory,
@@ -131,7 +133,7 @@ class DQN:
         self._total_steps = total_steps
         self._latest_values: NDArray[np.float32] | None = None
         self._act_rng = generator(seed, _ACT_STREAM)
-        self._draw_rng = generator(seed, _DRAW_STREAM)
+        self._sampling_rng = generator(seed, _SAMPLING_STREAM)
 
     @property
     def epsilon(self) -> float:
@@ -148,11 +150,6 @@ class DQN:
         """Agreement of predicted values with the rewards that followed, 0..1; a factor of confidence."""
         return self._value_reliability.reliability
 
-    @property
-    def experience_bytes(self) -> int:
-        """Memory of the experience and its priorities, in bytes."""
-        return self._replay.nbytes + (0 if self._priorities is None else self._priorities.nbytes)
-
     def act(
         self, observations: Mapping[str, NDArray[Any]], explore: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
@@ -168,13 +165,13 @@ class DQN:
         Raises:
             TrainingError: an observation's mask allows no action.
         """
-        columns = self._layout.encode(observations)
+        columns = self.layout.encode(observations)
         values = self._values(columns)
         allowed = columns[MASK] != 0
         require_an_action(allowed)
         ranked = self._latest_values = np.where(allowed, values, np.float32(-np.inf))
         greedy = ranked.argmax(axis=1)
-        gaps = gaps_of(ranked)
+        gaps = gaps_of(ranked, alone=np.inf)
         confidences = self._value_reliability.reliability * self._action_gap.of(gaps)
         if not explore:
             return greedy, confidences, np.zeros(len(greedy), bool)
@@ -205,7 +202,7 @@ class DQN:
         """
         _, confidences, _ = self.act(observations, explore=False)
         assert self._latest_values is not None
-        scaled = self._latest_values.astype(np.float64) / self._settings.softmax_temperature
+        scaled = self._latest_values.astype(np.float64) / self.settings.softmax_temperature
         likely = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return pick(likely, random.random(len(likely))), confidences
 
@@ -216,6 +213,8 @@ class DQN:
     def observe(self, transitions: Transitions) -> None:
         """Take in one step of every environment. Raise TrainingError if a reward is not finite."""
         transitions = self._keep(transitions)
+        if self._statistics.rewards is not None:
+            transitions = replace(transitions, rewards=self._statistics.rewards.scaled(transitions.rewards))
         if transitions.advised is not None and (transitions.advised != NO_LABEL).any():
             self._schedules.note_labels()
         self._value_reliability.note_outcomes(
@@ -227,66 +226,67 @@ class DQN:
         """Keep one step of every environment of an earlier run. Raise TrainingError as :meth:`observe` does."""
         self._keep(transitions)
 
-    def draw(self) -> Drawn | None:
+    def sample(self) -> SampledBatch | None:
         """Sample batches for the next :meth:`learn`; None while there is too little experience."""
-        settings = self._settings
-        enough = len(self._replay) >= min(settings.learning_starts, settings.buffer_size)
-        if not enough or not self._replay.sampleable(settings.n_step):
+        settings = self.settings
+        enough = len(self.replay) >= min(settings.learning_starts, settings.buffer_size)
+        if not enough or not self.replay.sampleable(settings.n_step):
             return None
         metrics = {
             "epsilon": self.epsilon,
             "reliability": self.reliability,
-            "buffer_steps": float(len(self._replay)),
+            "buffer_steps": float(len(self.replay)),
             "demonstration_weight": self.demonstration_weight,
         }
-        if self._priorities is not None:
-            self._priorities.follow(self._replay.sampleable(settings.n_step))
+        if self.priorities is not None:
+            self.priorities.follow(self.replay.sampleable(settings.n_step))
             metrics["importance_exponent"] = self._schedules.importance_exponent(self.steps)
-            metrics["greatest_priority"] = self._priorities.greatest
-        self._drawn += 1
+            metrics["greatest_priority"] = self.priorities.greatest
+        self.sampled += 1
         samples = [self._sample() for _ in range(settings.gradient_steps)]
-        drawn = Drawn(samples, self.demonstration_weight, metrics)
-        return self._learning.send(drawn) if isinstance(self._learning, LearningOnCard) else drawn
+        sampled = SampledBatch(samples, self.demonstration_weight, metrics, self._statistics.scale)
+        return self.learning.send(sampled) if isinstance(self.learning, GpuLearning) else sampled
 
-    def learn(self, drawn: object) -> dict[str, float]:
-        """Update the learned weights with the result of :meth:`draw`. Safe during :meth:`act` and :meth:`observe`."""
-        if not isinstance(drawn, Drawn):
-            raise TypeError("learn() takes what draw() returned")
+    def learn(self, sampled: object) -> dict[str, float]:
+        """Update the learned weights with the result of :meth:`sample`. Safe during :meth:`act` and :meth:`observe`."""
+        if not isinstance(sampled, SampledBatch):
+            raise TypeError("learn() takes what sample() returned")
         learned: Learned
-        if isinstance(self._learning, LearningOnCard):
-            assert isinstance(drawn, SentDrawn)
-            learned = self._learning.learn(drawn)
+        if isinstance(self.learning, GpuLearning):
+            assert isinstance(sampled, SentBatch)
+            learned = self.learning.learn(sampled)
         else:
-            learned = self._learning.learn(drawn)
-        if self._priorities is not None:
-            for (sample, _), td_errors in zip(drawn.samples, learned.td_errors, strict=True):
-                self._priorities.note(sample.rows, self._priorities_of(sample, td_errors))
+            learned = self.learning.learn(sampled)
+        if self.priorities is not None:
+            for (sample, _), td_errors in zip(sampled.samples, learned.td_errors, strict=True):
+                self.priorities.note(sample.rows, self._priorities_of(sample, td_errors))
         return dict(learned.metrics)
 
     def time_learning(self) -> float:
         """Return the seconds of one :meth:`learn` on this machine, on a copy of the weights and synthetic steps."""
-        if isinstance(self._learning, LearningOnCard):
-            return self._learning.time_window()
-        size = self._settings.batch_size
-        columns = {name: np.ones((size, *shape), kind) for name, (shape, kind) in self._layout.columns.items()}
+        if isinstance(self.learning, GpuLearning):
+            return self.learning.time_window()
+        size = self.settings.batch_size
+        columns = {name: np.ones((size, *shape), kind) for name, (shape, kind) in self.layout.columns.items()}
         numbers, zeros = np.zeros(size, np.int64), np.zeros(size, np.float32)
         sample = Sample(numbers, columns, numbers, zeros, zeros, columns, np.full(size, Source.RULE, np.uint8), numbers)
-        trial = self._learning.trial()
-        batch = Batch.of(sample, self._device, self._settings, self.demonstration_weight)
+        trial = self.learning.trial()
+        batch = Batch.of(sample, self._device, self.settings, self.demonstration_weight)
         trial.update(batch)  # the first update also allocates
         began = time.perf_counter()
         for _ in range(_TIMED_UPDATES):
             trial.update(batch)
-        return (time.perf_counter() - began) / _TIMED_UPDATES * self._settings.gradient_steps
+        return (time.perf_counter() - began) / _TIMED_UPDATES * self.settings.gradient_steps
 
     def publish(self, *, begun: bool = False) -> None:
         """Let the weights of the latest :meth:`learn` act, and the priorities that it found take effect.
 
         With ``begun``, use the update before the one sampled last, because that one may be running already.
         """
-        self._learning.take_weights(self._acting_weights, self._drawn - 2 if begun else self._learning.learned - 1)
-        if self._priorities is not None:
-            self._priorities.apply()
+        self.learning.copy_weights_to(self._acting_weights, self.sampled - 2 if begun else self.learning.learned - 1)
+        self.acting.follow(self._statistics.scale)
+        if self.priorities is not None:
+            self.priorities.apply()
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state except the segments. Must not be called while :meth:`learn` runs."""
@@ -296,14 +296,15 @@ class DQN:
             "steps": self.steps,
             "num_envs": self._num_envs,
             "random.act": dump_generator(self._act_rng),
-            "random.draw": dump_generator(self._draw_rng),
+            "random.draw": dump_generator(self._sampling_rng),
         }
         state |= self._schedules.state_dict()
-        state |= {f"learning.{name}": value for name, value in self._learning.state_dict().items()}
-        state |= dump_network("acting", self._acting)
-        state |= {f"replay.{name}": value for name, value in self._replay.state_dict().items()}
-        if self._priorities is not None:
-            state |= {f"priorities.{name}": value for name, value in self._priorities.state_dict().items()}
+        state |= {f"learning.{name}": value for name, value in self.learning.state_dict().items()}
+        state |= dump_network("acting", self.acting)
+        state |= {f"replay.{name}": value for name, value in self.replay.state_dict().items()}
+        if self.priorities is not None:
+            state |= {f"priorities.{name}": value for name, value in self.priorities.state_dict().items()}
+        state |= self._statistics.state_dict()
         record = self._value_reliability.state_dict() | self._action_gap.state_dict()
         state |= {f"record.{name}": value for name, value in record.items()}
         return state
@@ -316,99 +317,100 @@ class DQN:
         """
         require_own_state(state, "dqn", _STATE_VERSION, self._num_envs)
         self._settle()
-        self._learning.load_state_dict(under("learning", state))
-        self._drawn = 0
-        restore_network("acting", self._acting, state, "dqn")
-        self._replay.load_state_dict(under("replay", state))
-        if self._on_card is not None:
-            self._on_card.forget()
-        if self._priorities is not None:
-            self._priorities.load_state_dict(under("priorities", state))
+        self.learning.load_state_dict(under("learning", state))
+        self.sampled = 0
+        restore_network("acting", self.acting, state, "dqn")
+        self.replay.load_state_dict(under("replay", state))
+        if self._gpu_replay is not None:
+            self._gpu_replay.forget()
+        if self.priorities is not None:
+            self.priorities.load_state_dict(under("priorities", state))
+        self._statistics.load_state_dict(state)
         self._value_reliability.load_state_dict(under("record", state))
         self._action_gap.load_state_dict(under("record", state))
         restore_generator(self._act_rng, state["random.act"])
-        restore_generator(self._draw_rng, state["random.draw"])
+        restore_generator(self._sampling_rng, state["random.draw"])
         self._schedules.load_state_dict(state)
         self.steps = int(state["steps"])
 
     def segments(self) -> Iterable[Segment]:
         """Return the experience kept, oldest first, in segments of 4,096 steps. Sealed ones never change."""
-        return self._replay.segments()
+        return self.replay.segments()
 
     def load_segments(self, segments: Iterable[Segment]) -> None:
         """Load the experience of :meth:`segments`. Raise CheckpointError if it does not fit."""
-        self._replay.load_segments(segments)
-        if self._on_card is not None:
-            self._on_card.forget()
+        self.replay.load_segments(segments)
+        if self._gpu_replay is not None:
+            self._gpu_replay.forget()
 
     def weights(self) -> dict[str, Any]:
-        """Return the weights of the acting network."""
+        """Return the weights of the acting network, and the statistics that go with them."""
         self._settle()
-        return dump_network("acting", self._acting)
+        return dump_network("acting", self.acting) | self._statistics.state_dict()
 
     def take_weights(self, weights: Mapping[str, Any]) -> None:
         """Act with given weights and learn from there. Raise CheckpointError if they are of another network."""
-        restore_network("acting", self._acting, weights, "dqn")
-        state = self._learning.state_dict()
-        self._learning.load_state_dict(with_networks(state, under("acting", weights), ("online", "target")))
+        restore_network("acting", self.acting, weights, "dqn")
+        self._statistics.load_state_dict(weights)
+        state = self.learning.state_dict()
+        self.learning.load_state_dict(with_networks(state, under("acting", weights), ("online", "target")))
 
     def export_policy(self) -> ExportedPolicy:
         """Return the acting network, for use outside this program."""
         self._settle()
-        return exported_q_network(self._acting, self._layout, self._settings, self._encoder)
+        return exported_policy(self.acting, self.layout, "the estimated discounted return of each action")
 
     def remarks(self, steps: int) -> Sequence[str]:
         """Return a warning if a training of ``steps`` more steps ends before the first update."""
-        missing = min(self._settings.learning_starts, self._settings.buffer_size) - len(self._replay)
+        missing = min(self.settings.learning_starts, self.settings.buffer_size) - len(self.replay)
         if steps >= missing:
             return ()
         return (
             f"dqn learns nothing in {steps:,} steps, since its first update comes after {missing:,}: lower "
-            f"dqn.learning_starts = {self._settings.learning_starts}, or give it more steps.",
+            f"dqn.learning_starts = {self.settings.learning_starts}, or give it more steps.",
         )
 
     def learn_beside(self) -> None:
         """Allow learning to move to its own process, since steps continue meanwhile."""
-        if self._settings.own_process and isinstance(self._learning, LearningApart) and self._device.type == "cpu":
-            settings = self._settings
-            self._learning.may_move(self._total_steps / settings.train_freq * settings.gradient_steps)
+        if self.settings.own_process and isinstance(self.learning, LearningApart) and self._device.type == "cpu":
+            settings = self.settings
+            self.learning.may_move(self._total_steps / settings.train_freq * settings.gradient_steps)
 
     def close(self) -> None:
         """End the learner's process, if there is one."""
-        self._learning.close()
+        self.learning.close()
 
     def _keep(self, transitions: Transitions) -> Transitions:
         """Add a step to the experience. Return it with the rewards as they are learned."""
         require_finite_rewards(transitions.rewards, self.steps)
-        transitions = replace(transitions, rewards=transitions.rewards * np.float32(self._settings.reward_scale))
-        self._replay.append(
-            self._layout.encode(transitions.observations),
-            transitions,
-            self._layout.encode(transitions.next_observations),
-        )
+        transitions = replace(transitions, rewards=transitions.rewards * np.float32(self.settings.reward_scale))
+        columns = self.layout.encode(transitions.observations)
+        self._statistics.note(columns, transitions)
+        self.replay.append(columns, transitions, self.layout.encode(transitions.next_observations))
         return transitions
 
     def _sample(self) -> tuple[Sample | Picked, NDArray[np.float32] | None]:
-        settings, weights = self._settings, None
-        if self._priorities is None:
-            rows = self._replay.draw(settings.batch_size, settings.n_step, self._draw_rng)
+        settings, weights = self.settings, None
+        if self.priorities is None:
+            rows = self.replay.sample_rows(settings.batch_size, settings.n_step, self._sampling_rng)
         else:
             exponent = self._schedules.importance_exponent(self.steps)
-            rows, weights = self._priorities.draw(settings.batch_size, exponent, self._draw_rng)
-        found = self._replay.at if self._on_card is None else self._replay.pick
-        return found(rows, settings.n_step, settings.gamma), weights
+            rows, weights = self.priorities.sample(settings.batch_size, exponent, self._sampling_rng)
+        found = self.replay.at if self._gpu_replay is None else self.replay.pick
+        rewards = self._statistics.rewards
+        return found(rows, settings.n_step, settings.gamma, None if rewards is None else rewards.factor), weights
 
     def _priorities_of(self, sample: Sample | Picked, td_errors: NDArray[np.float32]) -> NDArray[np.float64]:
         errors = np.abs(td_errors).astype(np.float64)
-        labels = labels_of(sample.actions, sample.sources, sample.advised, self._settings.demonstrations)
-        shown = self._settings.demonstration_priority * (labels != NO_LABEL)
-        priorities: NDArray[np.float64] = errors + self._settings.priority_epsilon + shown
+        labels = labels_of(sample.actions, sample.sources, sample.advised, self.settings.demonstrations)
+        shown = self.settings.demonstration_priority * (labels != NO_LABEL)
+        priorities: NDArray[np.float64] = errors + self.settings.priority_epsilon + shown
         return priorities
 
     def _settle(self) -> None:
         """Wait until published weights have reached the acting network."""
-        if isinstance(self._learning, LearningOnCard):
-            self._learning.settle()
+        if isinstance(self.learning, GpuLearning):
+            self.learning.settle()
 
     def _values(self, columns: Columns) -> NDArray[np.float32]:
         self._settle()
@@ -417,7 +419,7 @@ class DQN:
     @torch.inference_mode()
     def _torch_values(self, columns: Columns) -> NDArray[np.float32]:
         tensors = {name: torch.tensor(array, device=self._device) for name, array in columns.items() if name != MASK}
-        values: NDArray[np.float32] = self._acting(tensors).cpu().numpy()
+        values: NDArray[np.float32] = self.acting(tensors).cpu().numpy()
         return values
 
 

@@ -22,11 +22,13 @@ class QNetwork(ObservationNetwork):
     """
 
     def __init__(self, layout: ObservationLayout, settings: DQNSettings, encoder: EncoderFactory | None = None) -> None:
-        super().__init__(layout, settings, encoder)
+        super().__init__(
+            layout, settings, encoder, features_dim=settings.features_dim, normalized=settings.normalize_observations
+        )
         self.quantiles = settings.quantiles
-        outputs, features = layout.num_actions * self.quantiles, settings.head_features
-        self.advantage = stream(self.num_features, features, outputs)
-        self.value = stream(self.num_features, features, self.quantiles) if settings.dueling else None
+        hidden = (settings.head_features,) if settings.net_arch is None else settings.net_arch
+        self.advantage = stream(self.num_features, hidden, layout.num_actions * self.quantiles)
+        self.value = stream(self.num_features, hidden, self.quantiles) if settings.dueling else None
 
     def forward(self, observations: Mapping[str, Tensor]) -> Tensor:
         """Return the values of all actions.
@@ -39,10 +41,16 @@ class QNetwork(ObservationNetwork):
         """
         return values_of(self.distributions(observations))
 
+    def judge(self, observations: Mapping[str, Tensor]) -> tuple[Tensor, None]:
+        """Return the values of all actions, for an exported policy."""
+        return self(observations), None
+
     def distributions(self, observations: Mapping[str, Tensor]) -> Tensor:
         """Return equally likely returns of all actions, (n, num_actions, quantiles) float32."""
-        features = self.features(observations)
+        features, scores = self.features_and_scores(observations)
         advantage: Tensor = self.advantage(features).unflatten(1, (-1, self.quantiles))
+        if scores is not None:
+            advantage = advantage + scores.unsqueeze(2)
         if self.value is None:
             return advantage
         value: Tensor = self.value(features).unsqueeze(1)

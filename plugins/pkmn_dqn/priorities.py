@@ -58,7 +58,7 @@ class Priorities:
         self._tree.set(self._slots(np.concatenate((gone, new))), powers)  # a new row may reuse a removed row's slot
         self._rows = rows
 
-    def draw(
+    def sample(
         self, size: int, importance_exponent: float, rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Sample rows (size,); return them with the importance weights (size,) of their losses, in 0..1.
@@ -75,7 +75,7 @@ class Priorities:
     def note(self, rows: NDArray[np.int64], priorities: NDArray[np.float64]) -> None:
         """Note new priorities (n,), above 0, of rows (n,). They take effect with :meth:`apply`.
 
-        May be called in another thread than :meth:`follow` and :meth:`draw`.
+        May be called in another thread than :meth:`follow` and :meth:`sample`.
         """
         self._noted.append((rows, priorities))
 

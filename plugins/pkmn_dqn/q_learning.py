@@ -28,8 +28,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pkmn_dqn.cuda_stream import SideStream
 from pkmn_dqn.demonstrations import label_cross_entropy, margin_loss, masked, mean
-from pkmn_dqn.lane import Lane
 from pkmn_dqn.network import QNetwork, values_of
 from pkmn_dqn.replay_buffer import Picked, Sample
 from pkmn_dqn.settings import DQNSettings
@@ -37,6 +37,7 @@ from pkmncli.errors import TrainingError
 from pkmncli.learners.encoders import EncoderFactory
 from pkmncli.learners.flat_adam import FlatAdam, lay_out
 from pkmncli.learners.labels import labels_of
+from pkmncli.learners.normalisation import VectorScale
 from pkmncli.learners.observations import MASK, ObservationLayout
 from pkmncli.learners.transfer import numbers_of, on_device
 from pkmncli.learners.weights import dump_network, restore_network
@@ -87,7 +88,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class SampledBatch:
     """Samples that one update, or several, learn from, and the schedules' values when they were taken."""
 
     samples: Sequence[tuple[Sample | Picked, NDArray[np.float32] | None]]
@@ -95,6 +96,8 @@ class Drawn:
     gathered on a GPU."""
     demonstration_weight: float
     metrics: Mapping[str, float]
+    scale: VectorScale | None = None
+    """Statistics that normalise observations; None if they are not normalised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,7 @@ class QLearning:
         self._optimizer = FlatAdam(self.online, settings.learning_rate, settings.adam_epsilon, settings.max_grad_norm)
         self._target_weights = lay_out(self.target)
         # The target network's pass runs in parallel with the learned network's.
-        self._beside = Lane(device)
+        self._beside = SideStream(device)
         self.updates = 0
 
     @property
@@ -171,19 +174,25 @@ class QLearning:
         """The learned network."""
         return self.online
 
-    def learn(self, drawn: Drawn) -> Learned:
+    def learn(self, sampled: SampledBatch) -> Learned:
         """Learn from sampled batches. Raise TrainingError if a loss is not finite."""
+        self.follow(sampled.scale)
         updates = [
-            self.update(Batch.of(sample, self._device, self._settings, drawn.demonstration_weight, weights))
-            for sample, weights in drawn.samples
+            self.update(Batch.of(sample, self._device, self._settings, sampled.demonstration_weight, weights))
+            for sample, weights in sampled.samples
             if isinstance(sample, Sample)
         ]
         all_metrics = [update.metrics for update in updates]
         means = {name: sum(metrics[name] for metrics in all_metrics) / len(updates) for name in all_metrics[0]}
         return Learned(
-            means | {"updates": float(self.updates)} | dict(drawn.metrics),
+            means | {"updates": float(self.updates)} | dict(sampled.metrics),
             [update.td_errors.cpu().numpy() for update in updates],
         )
+
+    def follow(self, scale: VectorScale | None) -> None:
+        """Normalise observations by these statistics from now on; None changes nothing."""
+        for network in (self.online, self.target):
+            network.follow(scale)
 
     def update(self, batch: Batch) -> Update:
         """Learn from one batch. Raise TrainingError if the loss is not finite."""
@@ -206,13 +215,16 @@ class QLearning:
     def update_target(self) -> None:
         """Count an update; every ``target_update_interval`` updates the target network follows."""
         self.updates += 1
-        if self.updates % self._settings.target_update_interval == 0:
+        if self._target_follows(self.updates):
             self._target_weights.lerp_(self._optimizer.weights, self._settings.tau)
 
     def follow_target(self, updates: Tensor) -> None:
         """Update the target network if that is due after ``updates``, () int64, without reading the number."""
-        due = (updates % self._settings.target_update_interval == 0).to(torch.float32)
+        due = self._target_follows(updates).to(torch.float32)
         self._target_weights.lerp_(self._optimizer.weights, due * self._settings.tau)
+
+    def _target_follows(self, updates: Any) -> Any:
+        return updates % self._settings.target_update_interval == 0
 
     @property
     def weights(self) -> Tensor:

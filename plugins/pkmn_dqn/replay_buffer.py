@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pkmn_dqn.final_observations import ColumnTypes, FinalObservations
 from pkmncli.api import Segment, Transitions
 from pkmncli.errors import CheckpointError, ConfigurationError
+from pkmncli.learners.normalisation import scaled_rewards
 from pkmncli.learners.observations import Columns
 
 SEGMENT_STEPS = 4096
@@ -33,7 +34,7 @@ _STEP_COLUMNS: dict[str, type[np.generic]] = {
     "rewards": np.float32,
     "ends": np.uint8,  # bits: 1 the episode terminated, 2 it was truncated or the experience was interrupted
     "sources": np.uint8,  # a pkmncli.api.Source
-    "advised": np.int16,  # the action that the advised side would have taken, -1 if unknown
+    "advised": np.int32,  # the action that the advised side would have taken, -1 if unknown
 }
 _UNKNOWN = -1
 _FINAL = "final."
@@ -164,19 +165,22 @@ class ReplayBuffer:
 
     def sample(self, size: int, n_step: int, gamma: float, rng: np.random.Generator) -> Sample:
         """Sample steps uniformly with replacement. There must be :meth:`sampleable` ones."""
-        return self.at(self.draw(size, n_step, rng), n_step, gamma)
+        return self.at(self.sample_rows(size, n_step, rng), n_step, gamma)
 
-    def draw(self, size: int, n_step: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample_rows(self, size: int, n_step: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Sample the rows (size,) of :meth:`sample`."""
         rows = self.sampleable(n_step)
-        drawn = rng.integers(rows.start, rows.stop, size)
+        sampled = rng.integers(rows.start, rows.stop, size)
         if size > _IN_ORDER_FROM:
-            drawn.sort()
-        return drawn
+            sampled.sort()
+        return sampled
 
-    def at(self, rows: NDArray[np.int64], n_step: int, gamma: float) -> Sample:
-        """Return the steps of given rows (n,) with their n-step returns. All rows of the returns must be kept."""
-        picked = self.pick(rows, n_step, gamma)
+    def at(self, rows: NDArray[np.int64], n_step: int, gamma: float, reward_factor: float | None = None) -> Sample:
+        """Return the steps of given rows (n,) with their n-step returns. All rows of the returns must be kept.
+
+        With a ``reward_factor``, rewards are multiplied by it and clipped.
+        """
+        picked = self.pick(rows, n_step, gamma, reward_factor)
         return Sample(
             rows=rows,
             observations=self._observations(rows),
@@ -188,14 +192,17 @@ class ReplayBuffer:
             advised=picked.advised,
         )
 
-    def pick(self, rows: NDArray[np.int64], n_step: int, gamma: float) -> Picked:
+    def pick(self, rows: NDArray[np.int64], n_step: int, gamma: float, reward_factor: float | None = None) -> Picked:
         """Return the same steps without their observations."""
         walk = rows[:, None] + self.num_envs * np.arange(n_step)
         ends = self._look_up("ends", walk)
         # A step counts if no earlier step of the return ended the episode.
         counts = np.ones(walk.shape, bool)
         np.cumprod(ends[:, :-1] == 0, axis=1, out=counts[:, 1:])
-        rewards = self._look_up("rewards", walk).astype(np.float64)
+        rewards = self._look_up("rewards", walk)
+        if reward_factor is not None:
+            rewards = scaled_rewards(rewards, reward_factor)
+        rewards = rewards.astype(np.float64)
         returns = (rewards * counts * gamma ** np.arange(n_step)).sum(axis=1)
         lengths = counts.sum(axis=1)
         last_rows = rows + self.num_envs * (lengths - 1)
@@ -348,9 +355,13 @@ class ReplayBuffer:
     def _fits(self, segment: Segment, rows: int) -> bool:
         arrays = segment.arrays
         finals = len(arrays[_FINAL_OFFSETS]) if _FINAL_OFFSETS in arrays else -1
-        wanted: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
-            name: ((rows,), dtype) for name, dtype in _STEP_COLUMNS.items() if name != "advised" or name in arrays
+        wanted: dict[str, tuple[tuple[int, ...], Any]] = {
+            name: ((rows,), dtype) for name, dtype in _STEP_COLUMNS.items()
         }
+        if "advised" not in arrays:
+            del wanted["advised"]
+        elif arrays["advised"].dtype == np.int16:  # as earlier versions wrote it
+            wanted["advised"] = (rows,), np.int16
         for name, (shape, dtype) in self.columns.items():
             wanted[name] = ((rows, *shape), dtype)
             wanted[_FINAL + name] = ((finals, *shape), dtype)

@@ -13,7 +13,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from pkmncli.api import NAMES_ENCODER
-from pkmncli.learners.sizes import Channels, Features, Horizon, Steps
+from pkmncli.learners.sizes import Channels, Features, Horizon, Layers, Steps
 
 
 class DQNSettings(BaseModel):
@@ -37,6 +37,16 @@ class DQNSettings(BaseModel):
     # Targets
     reward_scale: float = Field(
         0.1, gt=0, description="Factor on rewards before learning; values of 1 to 10 suit the step size [own]"
+    )
+    normalize_rewards: bool = Field(
+        False,
+        description="Divide rewards by the deviation of the discounted returns so far; reward_scale has no effect then "
+        "[own: off]",
+    )
+    normalize_observations: bool = Field(
+        False,
+        description="Shift and scale each number of an observation to mean 0 and deviation 1, by what was seen so far; "
+        "not images, maps of bits and categories [own: off]",
     )
     gamma: float = Field(0.99, ge=0, le=1, description="Discount of the reward one step later [preset]")
     n_step: Steps = Field(
@@ -137,7 +147,7 @@ class DQNSettings(BaseModel):
     own_process: bool = Field(
         True,
         description="Learning moves to its own process after some seconds, which takes 250 MB of memory and makes "
-        "steps faster; not on a graphics card [own]",
+        "steps faster; not on a GPU [own]",
     )
 
     # Confidence
@@ -168,7 +178,18 @@ class DQNSettings(BaseModel):
     vector_features: Features = Field(
         128, description="Numbers that describe the vectors: goal and state variables [own]"
     )
-    head_features: Features = Field(128, description="Hidden units of each output stream [own]")
+    vector_layer_norm: bool = Field(
+        True,
+        description="Normalise those numbers for each observation; without it, the network also sees at first how "
+        "large the numbers of a vector are together [own]",
+    )
+    features_dim: Features | None = Field(
+        None, description="Units of a layer that joins what the encoder gives, before the output streams; not set: none"
+    )
+    head_features: Features = Field(128, description="Hidden units of each output stream, without net_arch [own]")
+    net_arch: Layers | None = Field(
+        None, description="Widths of the hidden layers of each output stream; not set: one of head_features"
+    )
 
     @model_validator(mode="after")
     def _schedules_fall(self) -> Self:

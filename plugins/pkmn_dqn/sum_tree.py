@@ -21,28 +21,29 @@ class SumTree:
         self.slots = slots
         self._depth = max(1, (slots - 1).bit_length())
         self._leaves = 1 << self._depth
-        self._nodes = np.zeros(2 * self._leaves)
+        self.nodes = np.zeros(2 * self._leaves)
+        """Numbers of the nodes, as above; :meth:`set` and :meth:`fill` change them."""
 
     @property
     def total(self) -> float:
         """The sum of all numbers, as the tree adds them up."""
-        return float(self._nodes[1])
+        return float(self.nodes[1])
 
     @property
     def nbytes(self) -> int:
         """Memory taken, in bytes."""
-        return self._nodes.nbytes
+        return self.nodes.nbytes
 
     @property
     def values(self) -> NDArray[np.float64]:
         """All numbers (slots,), as a view that must not be written."""
-        view = self._nodes[self._leaves : self._leaves + self.slots]
+        view = self.nodes[self._leaves : self._leaves + self.slots]
         view.flags.writeable = False
         return view
 
     def __getitem__(self, slots: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the numbers (n,) of slots (n,)."""
-        return self._nodes[self._leaves + slots]
+        return self.nodes[self._leaves + slots]
 
     def set(self, slots: NDArray[np.int64], values: NDArray[np.float64] | float) -> None:
         """Change numbers. If a slot is given more than once, its last value counts.
@@ -53,7 +54,7 @@ class SumTree:
         """
         if not len(slots):
             return
-        nodes = self._nodes
+        nodes = self.nodes
         changed = slots + self._leaves
         nodes[changed] = values
         if len(slots) * self._depth > self._leaves:
@@ -66,7 +67,7 @@ class SumTree:
 
     def fill(self, values: NDArray[np.float64]) -> None:
         """Replace all numbers by ``values`` (slots,), finite and not below 0."""
-        self._nodes[self._leaves : self._leaves + self.slots] = values
+        self.nodes[self._leaves : self._leaves + self.slots] = values
         self._add_up()
 
     def find(self, targets: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -75,7 +76,7 @@ class SumTree:
         A slot whose number is 0 is never returned, whatever the rounding. Targets are in 0..total, which must be
         above 0.
         """
-        nodes = self._nodes
+        nodes = self.nodes
         found = np.ones(len(targets), np.int64)
         rest = targets
         for _ in range(self._depth):
@@ -100,6 +101,6 @@ class SumTree:
         """Recompute all sums, level by level."""
         first = self._leaves >> 1
         while first:
-            children = self._nodes[2 * first : 4 * first]
-            np.add(children[0::2], children[1::2], out=self._nodes[first : 2 * first])
+            children = self.nodes[2 * first : 4 * first]
+            np.add(children[0::2], children[1::2], out=self.nodes[first : 2 * first])
             first >>= 1

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from pkmn_encoders.settings import EmbeddingSettings
 from pkmncli.errors import ConfigurationError
-from pkmncli.learners.networks import map_branch, read_branches, screen_branch
+from pkmncli.learners.networks import image_branches, map_branch, read_branches, screen_branch
 from pkmncli.learners.observations import ObservationLayout
 
 
@@ -75,7 +75,9 @@ class EmbeddingEncoder(nn.Module):
         self.num_features = settings.vector_features
         self.num_features += settings.screen_features if layout.screen_shape else 0
         self.num_features += settings.map_features if layout.planes else 0
+        self.images = image_branches(layout, settings)
+        self.num_features += settings.screen_features * len(self.images)
 
     def forward(self, columns: Mapping[str, Tensor]) -> Tensor:
         """Return the features of observations."""
-        return read_branches(self.screen, self.map, self.vector, columns)
+        return read_branches(self.screen, self.map, self.vector, columns, self.images)

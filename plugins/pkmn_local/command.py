@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from pkmn_local.model_files import CATALOGUE, installed, models_folder
 from pkmn_local.model_files import pull as fetch
 from pkmncli.errors import ConfigurationError
+from pkmncli.tables import table
 
 models = typer.Typer(
     add_completion=False,
@@ -36,7 +38,11 @@ def pull(
         return
     console = Console(stderr=True)
     columns = (TextColumn(name), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
+    disabled = quiet or not console.is_terminal
+    # Nothing else is printed meanwhile. Redirected, the bar would go through streams that show its commands as text.
+    with Progress(
+        *columns, console=console, disable=disabled, transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as progress:
         task = progress.add_task(name, total=model.size_bytes)
         path = fetch(model, lambda done, total: progress.update(task, completed=done, total=total))
     typer.echo(
@@ -45,13 +51,28 @@ def pull(
 
 
 @models.command("list")
-def list_models() -> None:
+def list_models(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")] = False
+) -> None:
     """List the installed model files, and those that can be downloaded."""
     here = installed()
-    for path in here:
-        typer.echo(f"{path.stem:36} {path.stat().st_size / 1e6:6.0f} MB  {path}")
-    for model in CATALOGUE.values():
-        if model.path not in here:
-            typer.echo(f"{model.name:36} {model.size_bytes / 1e6:6.0f} MB  to fetch: pkmn models pull {model.name}")
+    found: list[dict[str, Any]] = [
+        {"model": path.stem, "bytes": path.stat().st_size, "file": str(path)} for path in here
+    ]
+    found += [
+        {"model": one.name, "bytes": one.size_bytes, "file": None} for one in CATALOGUE.values() if one.path not in here
+    ]
+    if as_json:
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    rows = [
+        [
+            one["model"],
+            f"{one['bytes'] / 1e6:,.0f} MB",
+            one["file"] or f"to fetch: pkmn models pull {one['model']}",
+        ]
+        for one in found
+    ]
+    typer.echo(table(["model", "size", "file"], rows, text=("model", "file")))
     if not here:
         typer.echo(f"No model is in {models_folder()} yet.")

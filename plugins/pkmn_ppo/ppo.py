@@ -15,12 +15,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pkmn_ppo.experience import Experience
-from pkmn_ppo.learning import Epochs, Loss, PolicyLearning
-from pkmn_ppo.policy import MaskedCategorical
+from pkmn_ppo.policy import Policy
 from pkmn_ppo.settings import PPOSettings
+from pkmn_ppo.update import Epochs, Loss, PolicyLearning
+from pkmncli.errors import ConfigurationError
 from pkmncli.learners.weights import ADAM
 
 
@@ -36,7 +38,7 @@ def clipped_surrogate(
     Args:
         log_probs: (n,) of the actions, by the policy that learns.
         log_probs_before: (n,) by the policy before the update.
-        weights: (n,) of :func:`weights_of_drawn`.
+        weights: (n,) of :func:`importance_weights`.
         advantages: (n,).
         clip_range: maximum change of the ratio that counts.
     """
@@ -47,19 +49,19 @@ def clipped_surrogate(
     return -gains.mean(), _mean((ratios != clipped).float(), on_policy)
 
 
-def weights_of_drawn(log_probs_before: Tensor, log_probs_drawn: Tensor, on_policy: Tensor, most: float) -> Tensor:
+def importance_weights(log_probs_before: Tensor, log_probs_sampled: Tensor, on_policy: Tensor, most: float) -> Tensor:
     """Return the importance weights of actions: the ratio of their probability before the update and when sampled.
 
     Args:
         log_probs_before: (n,) of the actions, by the policy before the update.
-        log_probs_drawn: (n,) by the policy that sampled them.
+        log_probs_sampled: (n,) by the policy that sampled them.
         on_policy: (n,), 1 if the learner sampled the action itself, else 0.
         most: maximum weight.
 
     Returns:
         (n,): 0 for actions of other sides, because the probability that they were sampled with is unknown.
     """
-    return on_policy * torch.where(on_policy > 0, log_probs_before - log_probs_drawn, 0.0).exp().clamp(max=most)
+    return on_policy * torch.where(on_policy > 0, log_probs_before - log_probs_sampled, 0.0).exp().clamp(max=most)
 
 
 def value_error(values: Tensor, values_before: Tensor, returns: Tensor, clip_range_vf: float) -> Tensor:
@@ -84,20 +86,35 @@ class PPOLearning(PolicyLearning[PPOSettings]):
     learner = "ppo"
     optimizer_parts = ADAM
 
+    @classmethod
+    def require_fit(cls, settings: PPOSettings, num_envs: int) -> None:
+        """Raise ConfigurationError also if a minibatch is larger than a rollout."""
+        rollout = settings.n_steps * num_envs
+        if settings.batch_size > rollout:
+            raise ConfigurationError(
+                f"ppo.batch_size = {settings.batch_size} is more than the {rollout} steps of a rollout (ppo.n_steps = "
+                f"{settings.n_steps}, times {num_envs} environment{'s' if num_envs > 1 else ''}): set it lower."
+            )
+        super().require_fit(settings, num_envs)
+
     def optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         """Return Adam."""
         return torch.optim.Adam(parameters, self.settings.learning_rate, eps=self.settings.adam_epsilon, fused=True)
 
-    def epochs(self, steps: int, rng: np.random.Generator) -> Epochs:
-        """Shuffle the rows for every epoch and split them into minibatches of about equal size."""
-        parts = -(-steps // self.settings.batch_size)
-        return [np.array_split(rng.permutation(steps), parts) for _ in range(self.settings.n_epochs)]
+    def epochs(self, rows: NDArray[np.int64], rng: np.random.Generator) -> Epochs:
+        """Shuffle the columns for every epoch and split them into minibatches of about equal size."""
+        columns = rows.shape[-1]
+        parts = min(-(-rows.size // self.settings.batch_size), columns)
+        return [
+            [rows[..., chosen] for chosen in np.array_split(rng.permutation(columns), parts)]
+            for _ in range(self.settings.n_epochs)
+        ]
 
-    def rl_loss(self, batch: Experience, policy: MaskedCategorical, values: Tensor, ent_coef: float) -> Loss:
+    def rl_loss(self, batch: Experience, policy: Policy, values: Tensor, ent_coef: float) -> Loss:
         """Return the clipped surrogate, less the entropy, plus the value's error."""
         settings = self.settings
         log_probs = policy.log_prob(batch.actions)
-        weights = weights_of_drawn(
+        weights = importance_weights(
             batch.log_probs_before, batch.log_probs, batch.on_policy, settings.max_importance_weight
         )
         policy_loss, clip_fraction = clipped_surrogate(

@@ -9,10 +9,13 @@ generalized advantage estimation"; [a3c] Mnih et al. 2016, "Asynchronous methods
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from pkmncli.api import NAMES_ENCODER
-from pkmncli.learners.sizes import Channels, Features, Horizon, Steps
+from pkmncli.learners.sizes import Channels, Features, Horizon, Layers, Steps
 
 
 class OnPolicySettings(BaseModel):
@@ -43,6 +46,16 @@ class OnPolicySettings(BaseModel):
     normalize_advantage: bool
     reward_scale: float = Field(
         0.1, gt=0, description="Factor on rewards before learning; values of 1 to 10 suit the step size [own]"
+    )
+    normalize_rewards: bool = Field(
+        False,
+        description="Divide rewards by the deviation of the discounted returns so far; reward_scale has no effect then "
+        "[own: off]",
+    )
+    normalize_observations: bool = Field(
+        False,
+        description="Shift and scale each number of an observation to mean 0 and deviation 1, by what was seen so far; "
+        "not images, maps of bits and categories [own: off]",
     )
 
     # Loss
@@ -77,7 +90,7 @@ class OnPolicySettings(BaseModel):
     own_process: bool = Field(
         True,
         description="Learning moves to its own process after some seconds, which takes 250 MB of memory and makes "
-        "steps faster; not on a graphics card, nor without overlap [own]",
+        "steps faster; not on a GPU, nor without overlap [own]",
     )
 
     # Confidence
@@ -103,7 +116,45 @@ class OnPolicySettings(BaseModel):
     vector_features: Features = Field(
         128, description="Numbers that describe the vectors: goal and state variables [own: as dqn's]"
     )
-    head_features: Features = Field(128, description="Hidden units of policy and value each [own: as dqn's]")
+    vector_layer_norm: bool = Field(
+        True,
+        description="Normalise those numbers for each observation; without it, the network also sees at first how "
+        "large the numbers of a vector are together [own]",
+    )
+    features_dim: Features | None = Field(
+        None, description="Units of a layer that joins what the encoder gives, before policy and value; not set: none"
+    )
+    recurrent: Literal["none", "gru"] = Field(
+        "none",
+        description="Memory of earlier steps of an episode: gru, a layer before policy and value; none has only the "
+        "observation [preset: none]",
+    )
+    gru_size: Features = Field(128, description="Units of that layer [own: as head_features]")
+    sequence_length: Steps = Field(
+        32,
+        description="Consecutive steps that gradients go back through that layer; at most a rollout, which is a "
+        "multiple of it [own]",
+    )
+    head_features: Features = Field(
+        128, description="Hidden units of policy and value each, without net_arch [own: as dqn's]"
+    )
+    net_arch: Layers | None = Field(
+        None, description="Widths of the hidden layers of policy and value; not set: one of head_features"
+    )
+    policy_net_arch: Layers | None = Field(None, description="The same for the policy alone; not set: net_arch")
+    value_net_arch: Layers | None = Field(None, description="The same for the value alone; not set: net_arch")
+
+    @property
+    def memory_size(self) -> int:
+        """Numbers that are remembered from step to step; 0 without a memory."""
+        return 0 if self.recurrent == "none" else self.gru_size
+
+    @property
+    def hidden_layers(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Widths of the hidden layers of policy and value."""
+        both = (self.head_features,) if self.net_arch is None else self.net_arch
+        policy, value = self.policy_net_arch, self.value_net_arch
+        return both if policy is None else policy, both if value is None else value
 
 
 class PPOSettings(OnPolicySettings):

@@ -5,7 +5,7 @@ from importlib import import_module
 _OFFERED = {
     "EnhancedPyBoyPokemonCrystalEnv": "pkmn_pyboy.enhanced_environment",
     "GameStateAnalysis": "pkmn_pyboy.words.analysis",
-    "GoalOrientedPlanner": "pkmn_pyboy.pilot.goals.planner",
+    "GoalOrientedPlanner": "pkmn_pyboy.pilot.goals.goal_planner",
 }
 """Names for scripts, and their modules, which are imported on first use."""
 

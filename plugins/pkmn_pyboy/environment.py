@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkmn_pyboy.emulation.buttons import BUTTONS
+from pkmn_pyboy.emulation.saved_state import MILESTONE, NOVELTY, read_session
 from pkmn_pyboy.emulation.settings import settings_from
 from pkmn_pyboy.environments.emulated import EmulatedEnvironment
 from pkmn_pyboy.environments.starts import base_start, continued_start, floor_ahead, vary_start
@@ -18,7 +19,7 @@ from pkmn_pyboy.game import Game
 from pkmn_pyboy.goal_view.guide import Guide
 from pkmn_pyboy.goal_view.view import GOAL, LOCAL_MAP, GoalView
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.profile.selection import select_game
+from pkmn_pyboy.profile.selection import built_in_milestones, select_game
 from pkmn_pyboy.rewards.composition import RewardSum
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.details import Details
@@ -29,6 +30,8 @@ from pkmn_pyboy.words.analysis import GameStateAnalysis
 from pkmn_pyboy.words.changes import Snapshot
 from pkmn_pyboy.words.context import analyse, describe, status_line, take_snapshot
 from pkmn_pyboy.words.text_map import TextMap
+from pkmn_pyboy.world.cartridge import Cartridge
+from pkmn_pyboy.world.map_picture import map_pictures
 from pkmncli.api import Action, Context, Facts, MilestoneSplit
 from pkmncli.errors import EmulatorError, EnvironmentSetupError
 
@@ -306,6 +309,35 @@ class PokemonEnvironment(EmulatedEnvironment):
             self.game.read_and_mask()
 
         return {**super().baselines(), "state reader and mask": read}
+
+    @staticmethod
+    def describe_state(state: bytes) -> dict[str, Any] | None:
+        """Return game, step and latest milestone of a saved state, as far as it says them; None for another's state."""
+        found = read_session(state)
+        if found is None or NOVELTY in found[1]:
+            return None
+        game, session = found
+        milestone = session.get(MILESTONE)
+        names = built_in_milestones(game)
+        if names and "milestones" in session:
+            try:
+                steps = session["milestones"]["steps"]
+                reached = [name for name, step in zip(names, steps, strict=False) if step >= 0]
+            except (KeyError, TypeError):
+                return None
+            milestone = reached[-1] if reached else ""
+        return {"game": game, "step": session.get("steps"), "milestone": milestone}
+
+    @staticmethod
+    def map_pictures(settings: Mapping[str, Any], maps: Collection[int]) -> dict[int, NDArray[np.uint8]]:
+        """Return pictures of maps from the image of a run's settings, one pixel for each tile.
+
+        Raises:
+            PkmnError: the image is not there any more, or another one.
+        """
+        chosen = {name: settings[name] for name in ("game", "game_folder", "rom_path", "force_rom") if name in settings}
+        profile, image = select_game(EnvironmentSettings.model_validate(chosen))
+        return map_pictures(Cartridge(image.data, profile).world, maps)
 
     # Inner parts --------------------------------------------------------------------------------------------
 

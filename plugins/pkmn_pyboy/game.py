@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.details_reader import DetailsReader
 from pkmn_pyboy.state.mask_rules import rules_without
 from pkmn_pyboy.state.masks import MaskTable
-from pkmn_pyboy.state.name_tables import names_with_image
+from pkmn_pyboy.state.name_tables import EncodedNames, names_with_image
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.state.seen_tiles import SeenTiles
 from pkmn_pyboy.story.progress_clock import ProgressClock
@@ -67,12 +69,12 @@ class Game:
         """Names of the profile, and those in the image for what it does not name."""
         self.cartridge = Cartridge(rom.data, profile)
         """Data of the image."""
-        self.reader = StateReader(profile, rom.data)
+        self.reader = StateReader(profile, self.cartridge.damage_rules)
         self.milestones = MilestoneTracker(profile.milestones, profile.errands, emulator)
         self.seen = SeenTiles()
         """Tiles seen in this episode."""
         self._masks = MaskTable(rules_without(without_mask_rules))
-        self._details_reader = DetailsReader(profile, self.names, rom.data)
+        self._details_reader = DetailsReader(profile, self.names, self.cartridge.machines)
         self._details: Details | None = None
         self._progress = ProgressClock()
         self.steps = self.frames = 0
@@ -82,6 +84,11 @@ class Game:
         self.state: GameState = self.reader.read(emulator)
         self.mask: NDArray[np.int8] = self._masks.mask(self.state)
         """(9,) int8, 1 = allowed now. Shared: do not change it."""
+
+    @cached_property
+    def encoded_names(self) -> EncodedNames:
+        """Names of items and moves as a list on the screen shows them."""
+        return EncodedNames(self.rom.data, self.profile.memory.rom_tables)
 
     @property
     def game(self) -> Game:
@@ -144,12 +151,23 @@ class Game:
 
     def abilities(self) -> Abilities:
         """Return what the player can do about obstacles now, with event flags and the hour."""
-        flags: set[int] | None = None
+        return Abilities.of(self.usable_moves(), self.set_flags(), self.hour())
+
+    def bag(self) -> Bag:
+        """Return the items that are carried now."""
+        return Bag.read(self.emulator, self.profile.memory)
+
+    def event_flags(self) -> bytes:
+        """Return the bytes of the event flags; empty if the profile does not have them."""
         place = self.profile.memory.fields.get("wEventFlags")
-        if place is not None:
-            data = self.emulator.read(place.bank, place.address, place.size)
-            flags = {index * 8 + bit for index, byte in enumerate(data) if byte for bit in range(8) if byte >> bit & 1}
-        return Abilities.of(self.usable_moves(), flags, self.hour())
+        return self.emulator.read(place.bank, place.address, place.size) if place is not None else b""
+
+    def set_flags(self) -> set[int] | None:
+        """Return the numbers of the event flags that are set; None if the profile does not have them."""
+        data = self.event_flags()
+        if not data:
+            return None
+        return {index * 8 + bit for index, byte in enumerate(data) if byte for bit in range(8) if byte >> bit & 1}
 
     def hour(self) -> int | None:
         """Return the hour of the game's clock; None if it has none."""

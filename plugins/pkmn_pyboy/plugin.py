@@ -15,6 +15,7 @@ def pkmn_register_environments(register: Register) -> None:
         "pkmn_pyboy.environment:PokemonEnvironment",
         config="pkmn_pyboy.settings:EnvironmentSettings",
         help="Pokemon games on an emulated Game Boy Color",
+        play="pkmn_pyboy.play.command:play",
     )
     register(
         "gameboy",
@@ -51,8 +52,7 @@ def pkmn_register_pilots(register: Register) -> None:
 
 @hookimpl
 def pkmn_register_commands(register: Register) -> None:
-    """Register the commands to play, and to show the maps."""
-    register("play", "pkmn_pyboy.play.command:play", help="Play the game yourself and save states to train from.")
+    """Register the command that shows the maps."""
     register(
         "world", "pkmn_pyboy.world_command.command:world", help="Show the game's maps, and the way between two places."
     )

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from pkmn_pyboy.emulation.settings import EmulationSettings
 from pkmn_pyboy.state.mask_rules import ALL_RULES, RULE_NAMES, rules_without
-from pkmncli.api import PROVIDED
+from pkmncli.api import PROVIDED, expand_home
 
 
 class RewardPart(BaseModel):
@@ -106,6 +106,14 @@ class EnvironmentSettings(EmulationSettings):
     seed_presses: int = Field(
         default=16, ge=0, le=100, description="Maximum random steps and turns at the start of an episode."
     )
+
+    @classmethod
+    def of_command(cls, game: str | None, rom: Path | None, force_rom: bool) -> Self:
+        """Return the settings of a command's options; ``game`` is the name of a profile or its folder."""
+        folder = expand_home(Path(game)) if game is not None else None
+        if folder is not None and (folder / "game.toml").is_file():
+            return cls(game_folder=folder, rom_path=rom, force_rom=force_rom)
+        return cls(game=game, rom_path=rom, force_rom=force_rom)
 
     @field_validator("rewards", mode="before")
     @classmethod

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pkmn_strategies.track_record import StrategyRecord, t_of_difference, t_of_mean
+from pkmn_strategies.strategy_records import StrategyRecord, t_of_difference, t_of_mean
 from pkmncli.api import StrategyType
+from pkmncli.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pkmn_strategies.settings import AdaptiveSettings
@@ -28,15 +29,16 @@ class History(Protocol):
 class AdaptiveStrategySystem:
     """Strategy that moves between LLM_HEAVY, BALANCED and RULE_HEAVY, one step at a time, by the results of episodes.
 
-    In each episode it compares the rewards that followed the language model's steps with those that followed the
-    rules', by amount (efficiency) and by how often there was any (success patterns). If the difference over the latest
-    episodes is too large for chance, it moves that way. If the sides are alike, it returns to a strategy under which
-    reward or length of episodes was better, and then checks the thresholds of reward and length, if any are set.
+    In each episode it compares what advice and rules earned per step, by amount (efficiency) and by how often there was
+    any reward (success patterns). The training counts both, in the same way as for the budget of advice. If the
+    difference over the latest episodes is too large for chance, it moves that way. If the sides are alike, it returns
+    to a strategy under which reward or length of episodes was better, and then checks the thresholds of reward and
+    length, if any are set.
 
     A switch needs ``evidence``, a few episodes since the switch before, and at most ``most_switches`` in
     ``switch_window_episodes``, so that noise does not cause repeated switches.
 
-    Override :meth:`_should_switch_strategy` for other rules.
+    Override :meth:`_should_switch_strategy` or :meth:`select_strategy` for other rules.
 
     Args:
         history_analyzer: gives the success of both sides if performance metrics do not.
@@ -88,8 +90,19 @@ class AdaptiveStrategySystem:
         return self._total_switches > 0 and self._since_switch < self.settings.min_episodes
 
     def select(self, performance: Mapping[str, Any]) -> float:
-        """Take in an episode as :meth:`select_strategy` does, and return the language model's share."""
-        self.select_strategy(performance)
+        """Take in an episode, use the strategy of :meth:`select_strategy`, and return the language model's share.
+
+        Raises:
+            ConfigurationError: a subclass's ``select_strategy`` returned no strategy.
+        """
+        before = self._episodes
+        wanted = self.select_strategy(performance)
+        if self._episodes == before:  # a subclass decided without this class
+            self._count(performance)
+        if wanted not in list(StrategyType):
+            raise ConfigurationError(f"{type(self).__name__}.select_strategy returned {wanted!r}, which is no strategy")
+        if wanted != self.current_strategy:
+            self._switch(StrategyType(wanted))
         return self.share
 
     def select_strategy(self, context: Mapping[str, Any]) -> StrategyType:
@@ -102,10 +115,7 @@ class AdaptiveStrategySystem:
         if "episode_reward" not in context:
             return self.current_strategy
         metrics = self._with_history(context)
-        self._episodes += 1
-        self._records[self.current_strategy].add(metrics)
-        _add_gap(self._efficiency_gaps, metrics.get("llm_efficiency"), metrics.get("rule_efficiency"))
-        _add_gap(self._success_gaps, *(metrics.get(name) for name in _RATES))
+        self._count(metrics)
         wanted = self._should_switch_strategy(metrics)
         if wanted is not None and wanted is not self.current_strategy:
             self._switch(StrategyType(wanted))
@@ -119,8 +129,8 @@ class AdaptiveStrategySystem:
     def get_strategy_stats(self) -> dict[str, Any]:
         """Return statistics: the strategy in use, its switches, the worth of advice, and the results of each strategy.
 
-        ``advice_gain`` is the mean reward that follows a step of the language model less that of a step of the rules,
-        over the latest episodes; None if unknown.
+        ``advice_gain`` is the reward per step of advice less that of the rules, over the latest episodes; None if
+        unknown.
         """
         gaps = self._efficiency_gaps
         return {
@@ -193,6 +203,13 @@ class AdaptiveStrategySystem:
     @property
     def _since_switch(self) -> int:
         return self._episodes - (self._switches[-1][0] if self._switches else 0)
+
+    def _count(self, metrics: Mapping[str, Any]) -> None:
+        """Count an episode's metrics for the strategy in use."""
+        self._episodes += 1
+        self._records[self.current_strategy].add(metrics)
+        _add_gap(self._efficiency_gaps, metrics.get("llm_efficiency"), metrics.get("rule_efficiency"))
+        _add_gap(self._success_gaps, *(metrics.get(name) for name in _RATES))
 
     def _switch(self, wanted: StrategyType) -> None:
         self._switches.append((self._episodes, self.name, wanted.value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pkmn_strategies.track_record import StrategyRecord
+from pkmn_strategies.strategy_records import StrategyRecord
 from pkmncli.api import StrategyType
 
 

@@ -87,6 +87,16 @@ def test_an_environment_shows_what_reading_its_state_takes_of_a_step(monkeypatch
     assert 0 < row.value < 100
 
 
+@pytest.mark.parametrize("env", ["balatro", "gym:CartPole-v1"])
+def test_an_environment_without_an_emulator_shows_its_steps(monkeypatch: pytest.MonkeyPatch, env: str) -> None:
+    monkeypatch.setattr(environment_bench, "STEPS_PER_ROUND", 40)
+    registry = get_registry()
+    settings = resolve_settings({"env": env, "mode": "rl-only"}, registry=registry, environ={})
+    (row,) = environment_bench.bench_environment(settings, registry, pairs=1)
+    assert (row.name, row.unit, row.met) == ("random allowed actions, with observations", "steps/s", None)
+    assert row.value > 0
+
+
 def test_an_unknown_part_is_told(pkmn: Callable[..., Any]) -> None:
     result = pkmn("bench", "speed")
     assert result.code == 2

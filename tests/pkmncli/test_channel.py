@@ -7,12 +7,11 @@ import struct
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 
 import pytest
 
 from pkmncli import channel
-from pkmncli.channel import Channel
+from pkmncli.channel import Channel, Ends
 
 LENGTHS = [0, 1, 65_531, 65_532, 65_536, 65_537, 3_000_000]
 
@@ -21,12 +20,13 @@ class GaveUpError(Exception):
     """It was looked at long enough."""
 
 
-@pytest.fixture
-def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Connection, Connection]]:
+@pytest.fixture(params=["connection", "pipes"])
+def ends(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Ends, Ends]]:
     monkeypatch.setattr(channel, "LOOK_SECONDS", 0.01)
-    one, other = Pipe()
-    with one, other:
-        yield one, other
+    one, other = (Ends(end, end, end) for end in Pipe()) if request.param == "connection" else Ends.pair()
+    yield one, other
+    one.close()
+    other.close()
 
 
 def gives_up() -> None:
@@ -34,7 +34,7 @@ def gives_up() -> None:
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_messages_arrive_whole_in_both_directions(length: int, ends: tuple[Connection, Connection]) -> None:
+def test_messages_arrive_whole_in_both_directions(length: int, ends: tuple[Ends, Ends]) -> None:
     looks: list[None] = []
     parent, child = Channel(ends[0], lambda: looks.append(None)), Channel(ends[1])
     message = os.urandom(length)
@@ -48,31 +48,31 @@ def test_messages_arrive_whole_in_both_directions(length: int, ends: tuple[Conne
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_the_format_is_that_of_connections(length: int, ends: tuple[Connection, Connection]) -> None:
+def test_the_format_is_that_of_connections(length: int, ends: tuple[Ends, Ends]) -> None:
     message = os.urandom(length)
     with ThreadPoolExecutor(1) as thread:
         sent = thread.submit(Channel(ends[0], lambda: None).send, message)
-        assert ends[1].recv_bytes() == message
+        assert ends[1].reader.recv_bytes() == message
         sent.result()
 
 
-def test_a_length_beyond_two_gigabytes_is_understood(ends: tuple[Connection, Connection]) -> None:
-    os.write(ends[1].fileno(), struct.pack("!i", -1) + struct.pack("!Q", 5) + b"hello")
+def test_a_length_beyond_two_gigabytes_is_understood(ends: tuple[Ends, Ends]) -> None:
+    os.write(ends[1].writer.fileno(), struct.pack("!i", -1) + struct.pack("!Q", 5) + b"hello")
     assert Channel(ends[0]).receive() == b"hello"
 
 
-def test_who_takes_no_message_is_given_up(ends: tuple[Connection, Connection]) -> None:
+def test_who_takes_no_message_is_given_up(ends: tuple[Ends, Ends]) -> None:
     with pytest.raises(GaveUpError):
         Channel(ends[0], gives_up).send(bytes(50_000_000))
 
 
-def test_who_stops_in_the_midst_of_a_message_is_given_up(ends: tuple[Connection, Connection]) -> None:
-    os.write(ends[1].fileno(), struct.pack("!i", 10) + b"half")
+def test_who_stops_in_the_midst_of_a_message_is_given_up(ends: tuple[Ends, Ends]) -> None:
+    os.write(ends[1].writer.fileno(), struct.pack("!i", 10) + b"half")
     with pytest.raises(GaveUpError):
         Channel(ends[0], gives_up).receive()
 
 
-def test_who_is_gone_is_told_at_once(ends: tuple[Connection, Connection]) -> None:
+def test_who_is_gone_is_told_at_once(ends: tuple[Ends, Ends]) -> None:
     parent = Channel(ends[0], lambda: None)
     ends[1].close()
     with pytest.raises(EOFError):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pkmncli.checkpoint_index import Checkpoints, checkpoint_name, checkpoint_step
+from pkmncli.checkpoint_index import META_FILE, Checkpoints, checkpoint_name, checkpoint_step
 from pkmncli.errors import CheckpointError
 
 
@@ -34,6 +35,16 @@ def test_names() -> None:
     assert checkpoint_name(120_000) == "step-000120000"
     with pytest.raises(CheckpointError, match="'best' is no checkpoint's name; they are called like step-000120000"):
         checkpoint_step("best")
+
+
+def test_a_checkpoint_by_its_episodes(checkpoints: Checkpoints) -> None:
+    for step, episodes in ((100, 0), (200, 3), (300, 3)):
+        meta = {"trainer": {"statistics": {"episodes": episodes}}}
+        (checkpoints.path(step) / META_FILE).write_text(json.dumps(meta))
+    for which in ("episode-3", "checkpoint_episode_3", "checkpoint_episode_3.pt"):
+        assert checkpoints.resolve(which).name == "step-000000200", "the first one after them"
+    with pytest.raises(CheckpointError, match=r"after 4 episodes; there are episode-0, episode-3$"):
+        checkpoints.resolve("episode-4")
 
 
 def test_each_way_to_name_one(checkpoints: Checkpoints) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pkmncli import cli, hookimpl
+from pkmncli import cli, command_table, hookimpl
 from pkmncli.config import TrainSettings
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.option import Heading, option_of
@@ -95,12 +95,13 @@ def test_no_key_is_printed(
     assert "secret" not in error and "hidden" not in error
 
 
+@pytest.mark.long
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     script = (
         "import sys; from pkmncli import cli, command_table\n"
         "class App:\n"
         "    def main(self, **_):\n"
-        "        for number in range(100_000): print(number)\n"
+        "        for number in range(20_000): print(number)\n"
         "command_table.build_command = App\n"
         "sys.exit(cli.run(['x']))"
     )
@@ -160,6 +161,23 @@ def test_help_of_train_has_its_options_under_headings(capsys: pytest.CaptureFixt
     assert own < set(shown) and len(shown) == len(own) + sum(option_of(field) is not None for field in fields)
 
 
+def test_help_of_train_ends_with_examples_that_fit_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["train", "--help"]) == 0
+    examples = capsys.readouterr().out.partition("\nExamples:\n")[2].splitlines()
+    assert [line.split()[:2] for line in examples[::2]] == [["pkmn", "train"]] * 3
+    assert max(map(len, examples)) < 80
+
+
+def test_help_of_the_page_needs_no_extra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    for name in ("pkmn_dashboard.command", "pkmn_dashboard.serving", "pkmn_dashboard.patient_protocol"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    assert cli.run(["dashboard", "--help"]) == 0
+    assert "--view-only" in capsys.readouterr().out
+    assert cli.run(["dashboard"]) == 2
+    assert capsys.readouterr().err.endswith("run: pip install 'pkmncli[dashboard]'\n")
+
+
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_the_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([option]) == 0
@@ -167,7 +185,13 @@ def test_the_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_version_imports_next_to_nothing(run_pkmn: RunPkmn) -> None:
-    assert imported(run_pkmn, "--version") == {"pkmncli", "pkmncli.cli", "pkmncli.standard_streams", "pkmncli.version"}
+    assert imported(run_pkmn, "--version") == {
+        "pkmncli",
+        "pkmncli.cli",
+        "pkmncli.lazy_names",
+        "pkmncli.standard_streams",
+        "pkmncli.version",
+    }
 
 
 def test_help_imports_nothing_heavy(run_pkmn: RunPkmn) -> None:
@@ -213,7 +237,7 @@ def test_a_limit_of_the_system_is_one_line(
     def fail() -> None:
         raise error
 
-    monkeypatch.setattr(cli, "_check_clock", fail)
+    monkeypatch.setattr(command_table, "build_command", fail)
     assert cli.run(["plugins"]) == 1
     found = capsys.readouterr().err
     assert found.endswith(said)

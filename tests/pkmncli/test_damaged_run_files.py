@@ -74,7 +74,7 @@ READING = [
 ]
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", long_after(4, DAMAGES))
 def test_what_only_tells_something_is_no_reason_to_refuse(damage: Callable[[Path], None], pkmn: Pkmn, run: Run) -> None:
     for name in ("names.json", "summary.json", "command.txt", "log.txt", "run.lock"):
         damage(run.folder / name)
@@ -83,7 +83,7 @@ def test_what_only_tells_something_is_no_reason_to_refuse(damage: Callable[[Path
         assert (result.code, result.err) == (0, ""), command
 
 
-@pytest.mark.parametrize("damage", long_after(2, [empty, no_text, deep, missing, a_folder, a_pipe]))
+@pytest.mark.parametrize("damage", long_after(1, [empty, no_text, deep, missing, a_folder, a_pipe]))
 def test_a_training_goes_on_and_makes_them_anew(damage: Callable[[Path], None], pkmn: Pkmn, run: Run) -> None:
     names = run.read_names()
     for path in (run.names_file, run.summary_file, run.command_file, run.log_file):

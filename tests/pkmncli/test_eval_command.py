@@ -33,6 +33,7 @@ KEYS = {
     "avg_length",
     "avg_llm_usage",
     "goal",
+    "metrics",
     "reached",
     "goal_share",
     "goal_low",
@@ -64,7 +65,7 @@ def result_of(result: Any) -> dict[str, Any]:
     return content
 
 
-@pytest.mark.parametrize("mode", long_after(2, ["rl-only", "adaptive", "llm-only", "random"]))
+@pytest.mark.parametrize("mode", long_after(1, ["rl-only", "adaptive", "llm-only", "random"]))
 def test_one_environment_or_two_now_or_later_the_result_is_the_same(mode: str, pkmn: Pkmn, run: Run) -> None:
     options = ["eval", "it", f"--mode={mode}", "--episodes=3", "--max-steps-per-episode=25", "--json"]
     first = result_of(pkmn(*options, "--envs=1"))
@@ -143,7 +144,7 @@ def test_what_was_found_is_shown_where_the_run_can_not_keep_it(pkmn: Pkmn, run: 
     assert "evaluations" in told[2]
 
 
-@pytest.mark.parametrize("damage", [[{}], 7, [{"reward": 1.0}]])
+@pytest.mark.parametrize("damage", long_after(1, [[{}], 7, [{"reward": 1.0}]]))
 def test_damaged_results_of_pilot_and_random_play_are_played_again(damage: Any, pkmn: Pkmn, run: Run) -> None:
     options = ["eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--json"]
     before = result_of(pkmn(*options))
@@ -180,7 +181,7 @@ def test_drawing_is_refused_where_nobody_can(pkmn: Pkmn, run: Run, monkeypatch: 
     result = pkmn("eval", "it", "--stochastic", "--episodes=1", "--json")
     assert (result.code, result.err) == (
         2,
-        "--stochastic: this learner can't draw its presses (it has no sample_actions); leave it out\n",
+        "--stochastic: this learner can't sample its actions (it has no sample_actions); leave it out\n",
     )
     result = pkmn("eval", "it", "--stochastic", "--mode=adaptive")
     assert (result.code, result.err.count("\n")) == (2, 1)
@@ -189,9 +190,9 @@ def test_drawing_is_refused_where_nobody_can(pkmn: Pkmn, run: Run, monkeypatch: 
 def test_an_interrupted_evaluation_keeps_what_was_played(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     report = evaluation.RunningEpisode.summarize
 
-    def interrupt(*arguments: Any) -> Any:
+    def interrupt(*arguments: Any, **keywords: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
-        return report(*arguments)
+        return report(*arguments, **keywords)
 
     monkeypatch.setattr(evaluation.RunningEpisode, "summarize", interrupt)
     result = pkmn("eval", "it", "--episodes=50", "--max-steps-per-episode=5", "--envs=1", "--json")

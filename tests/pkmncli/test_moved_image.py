@@ -55,7 +55,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", long_after(2, COMMANDS))
 def test_an_image_that_is_nowhere_is_named_with_what_to_do(command: str, place: Path, pkmn: Pkmn) -> None:
     result = pkmn(*COMMANDS[command])
     assert result.code == 3
@@ -66,7 +66,7 @@ def test_an_image_that_is_nowhere_is_named_with_what_to_do(command: str, place: 
     assert "PKMN_ROM_PATH" in line
 
 
-@pytest.mark.parametrize("command", long_after(2, COMMANDS))
+@pytest.mark.parametrize("command", long_after(1, COMMANDS))
 def test_an_image_named_anew_is_taken(command: str, place: Path, pkmn: Pkmn) -> None:
     result = pkmn(*COMMANDS[command], f"--rom={place / 'kept.gbc'}")
     assert (result.code, result.err.strip()) == (0, "")
@@ -132,6 +132,7 @@ def test_tables_need_no_image(place: Path, pkmn: Pkmn) -> None:
     assert pkmn("analyze-patterns", "image").code == 0
 
 
+@pytest.mark.long
 def test_a_games_folder_that_moved_is_named_anew(place: Path, pkmn: Pkmn, run_pkmn: Any) -> None:
     played = ("replay", "folder", "--verify")
     result = pkmn(*played)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from pydantic import BaseModel, ConfigDict, Field
+from support.variants import long_after
 from torch import Tensor, nn
 
 from pkmncli import hookimpl
@@ -32,6 +33,7 @@ BUILT_IN = (
     "pkmn_ppo.plugin",
     "pkmn_encoders.plugin",
     "pkmn_decisions.plugin",
+    "pkmn_gymnasium.plugin",
     "pkmn_tensorboard.plugin",
 )
 
@@ -268,7 +270,7 @@ def test_the_example_works_without_being_installed(
     assert reward.score(None, 0, SimpleNamespace(money=3500)) == {"coins": 1.0}
 
 
-@pytest.mark.parametrize("example", ["pkmn_coin_reward", "pkmn_patch_encoder"])
+@pytest.mark.parametrize("example", long_after(1, ["pkmn_coin_reward", "pkmn_patch_encoder", "pkmn_bandit"]))
 def test_the_examples_own_tests_pass(example: str) -> None:
     folder = EXAMPLES / example
     result = subprocess.run(

@@ -59,6 +59,19 @@ def test_unregistering_takes_everything_back(plugin_registry: Registry) -> None:
     assert plugin_registry.names("rewards") == ["coins"]
 
 
+def test_plugins_for_a_while_give_way_to_those_of_their_names_again_even_if_one_is_broken(
+    plugin_registry: Registry,
+) -> None:
+    plugin_registry.register_plugin(Rewards(("coins", dict)), "mine")
+    with plugin_registry.with_plugins({"mine": Rewards(("gems", dict)), "other": Rewards(("stars", dict))}):
+        assert plugin_registry.names("rewards") == ["gems", "stars"]
+    assert plugin_registry.names("rewards") == ["coins"]
+    replaced = plugin_registry.with_plugins({"mine": Rewards(("gems", dict)), "other": Rewards(("Stars", dict))})
+    with pytest.raises(PluginError, match="a name is lower-case"), replaced:
+        pass
+    assert plugin_registry.names("rewards") == ["coins"]
+
+
 def test_a_module_is_a_plugin(plugin_registry: Registry) -> None:
     module = ModuleType("inline_module")
 

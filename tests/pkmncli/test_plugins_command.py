@@ -39,7 +39,7 @@ def shown(
     plugin_registry.register_plugin(Coins(), "mine")
 
     def run(*arguments: str, columns: int = 100, code: int = 0) -> str:
-        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr("pkmncli.tables.terminal_columns", lambda: columns)
         assert cli.run(["plugins", *arguments]) == code
         captured = capsys.readouterr()
         return captured.err if code else captured.out
@@ -50,15 +50,14 @@ def shown(
 def test_the_table(shown: Callable[..., str]) -> None:
     lines = shown().splitlines()
     assert lines[0].split() == ["kind", "name", "from", "what", "it", "is"]
-    assert lines[1].startswith("reward  coins")
-    assert "money gained" in lines[1]
+    assert lines[2].split()[:2] == ["reward", "coins"]
+    assert "money gained" in lines[2]
 
 
 def test_a_narrow_terminal_loses_nothing(shown: Callable[..., str]) -> None:
     text = shown(columns=40)
     assert max(map(len, text.splitlines())) <= 40
-    assert "reward coins" in text
-    assert "money gained, beyond the most of the episode" in " ".join(text.split())
+    assert {"reward", "coins", "money", "gained,", "beyond", "most", "episode"} <= set(text.split())
 
 
 def test_json_is_all_there_is(shown: Callable[..., str]) -> None:

@@ -49,6 +49,7 @@ class Games:
         register("thornwood", self.folder)
 
 
+@pytest.mark.long
 def test_the_policy_that_ships_still_does_what_its_score_says(pkmn: Pkmn, tmp_path: Path) -> None:
     result = pkmn("eval", "--pretrained=quillwood", f"--episodes={STARTS}", "--json", "--no-baselines")
     assert result.code == 0, result.err
@@ -76,6 +77,7 @@ def test_the_policy_that_ships_was_measured_with_the_image_that_ships() -> None:
 def test_the_policy_that_ships_can_be_watched(pkmn: Pkmn, tmp_path: Path) -> None:
     result = pkmn("replay", "--pretrained=quillwood", "--episode=0")
     assert result.code == 0, result.err
+    assert result.out.startswith("Loading the policy that comes with quillwood.\n")
     assert "The replay agrees" in result.out
     assert list(tmp_path.iterdir()) == []
 
@@ -120,7 +122,7 @@ def test_a_game_of_ones_own_brings_its_policy(pkmn: Pkmn, run: Run, tmp_path: Pa
         (["eval", "--pretrained=crystal"], "the game crystal comes without a pretrained policy"),
         (["eval", "it", "--pretrained=quillwood"], "leave out it"),
         (["replay", "--pretrained=nowhere"], "nowhere"),
-        (["export", "it", "--pretrained=x", "--policy"], "leave out --policy"),
+        (["export", "it", "--pretrained=x", "--policy", "--format=parquet"], "leave out --format, --policy"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_line(arguments: list[str], said: str, pkmn: Pkmn, run: Run) -> None:

@@ -51,6 +51,7 @@ def test_every_licence_is_listed() -> None:
             assert row and row.split("|")[2].strip() not in {"", "see its package"}, f"{name}: run make licences"
 
 
+@pytest.mark.long
 def test_an_audit_without_a_network_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / "pip.conf").write_text("[global]\nno-index = true\n")
     environment = {**os.environ, "PIP_CONFIG_FILE": str(tmp_path / "pip.conf"), "PYTHON": sys.executable}

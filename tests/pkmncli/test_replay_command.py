@@ -24,12 +24,12 @@ from pkmn_pyboy.emulation.emulator import Emulator
 from pkmncli.api import Action, Environment
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
-from pkmncli.replay.recorded import replay
+from pkmncli.replay.play_again import replay
 from pkmncli.replay.showing import open_episode
 from pkmncli.replay.shown import Show
 from pkmncli.runs import Run
 from pkmncli.training.assembly import environment_spec, open_store
-from pkmncli.training.recording.recorded import RecordedEpisode
+from pkmncli.training.recording.recorded_episode import RecordedEpisode
 
 Pkmn = Callable[..., Any]
 
@@ -88,7 +88,7 @@ def test_it_agrees_in_another_process(run_pkmn: Callable[..., subprocess.Complet
     best = max(recorded(run), key=lambda episode: episode.total_reward)
     assert result.stdout.splitlines() == [
         f"it, {best.title}: 30 steps, reward {best.total_reward:.2f}, time-limit.",
-        "The replay agrees: equal state after each of 30 steps, equal work RAM at 1 checks.",
+        "The replay agrees: equal state after each of 30 steps, equal memory at 1 check.",
     ]
 
 
@@ -131,8 +131,8 @@ def test_a_changed_press_is_noticed(pkmn: Pkmn, run: Run) -> None:
     """Whatever is pressed instead at the first step that did something, the state after it is another."""
     episode = recorded(run)[-1]
     hashes = episode.fine_hashes.tolist()
-    step = next(n for n in range(1, 30) if hashes[n] != hashes[n - 1] and episode.presses[n] != 8)
-    rewrite(run, presses=lambda row: changed(row["presses"], step, 8))
+    step = next(n for n in range(1, 30) if hashes[n] != hashes[n - 1] and episode.actions[n] != 8)
+    rewrite(run, presses=lambda row: changed(row["presses"], 2 * step, 8))
     result = pkmn("replay", "--episode=last", "--verify")
     assert result.code == 5
     assert f"differs from the record at step {step + 1}: the game's state is another" in result.err
@@ -150,7 +150,7 @@ def test_changed_work_ram_is_noticed(pkmn: Pkmn, run: Run) -> None:
     rewrite(run, memory_hashes=lambda row: changed(row["memory_hashes"], 11, row["memory_hashes"][11] ^ 1))
     result = pkmn("replay")
     assert result.code == 5
-    assert "differs from the record at step 30: the state is the same, but work RAM is not" in result.err
+    assert "differs from the record at step 30: the state is the same, but the memory is not" in result.err
 
 
 def test_another_seed_does_not_agree(run: Run) -> None:
@@ -250,17 +250,19 @@ def test_captions_are_those_of_the_recorded_decisions(run: Run) -> None:
     assert f"reward {total:,.1f} " in said[29][0]
 
 
+@pytest.mark.long
 def test_two_runs_stand_side_by_side_until_both_are_over(
     pkmn: Pkmn, run: Run, shared_run: Callable[..., Path], tmp_path: Path
 ) -> None:
     other = shutil.copytree(shared_run("adaptive", 2), tmp_path / "runs" / "other")
-    result = pkmn("replay", "it", "--beside", "other", "--video", "both", "--overlay")
+    result = pkmn("replay", "it", "--beside", "other", "--video", "both")
     assert (result.code, result.err) == (0, "")
     assert result.out.count("The replay agrees") == 2
     both = folder_of(tmp_path / "both")
-    assert both.shape == (30, 772, 1280, 3), "with a line that says which run it is"
+    assert both.shape == (30, 772, 1296, 3), "with a line that says which run it is, and a line between them"
+    assert len({tuple(pixel) for pixel in both[0, :, 640:656].reshape(-1, 3)}) == 1
     assert pkmn("replay", str(other), "--video", "alone").code == 0
-    assert (both[:, :576, 640:] == folder_of(tmp_path / "alone")).all()
+    assert (both[:, :576, 656:] == folder_of(tmp_path / "alone")).all()
 
 
 def test_it_can_begin_at_a_milestone(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
@@ -272,6 +274,8 @@ def test_it_can_begin_at_a_milestone(pkmn: Pkmn, run: Run, tmp_path: Path) -> No
     assert (late == whole[-len(late) :]).all()
     assert pkmn("replay", "--video", "end", "--from", "30").code == 0
     assert len(folder_of(tmp_path / "end")) == 1
+    seen = pkmn("replay", "--terminal", "--speed=100", "--from", "30").out
+    assert seen.count("step 30 of 30   reward") == 1 and "step 29 of 30" not in seen
     for wrong, said in (("outsid", "did you mean outside?"), ("31", "is over after 30 steps")):
         result = pkmn("replay", "--video", "none", "--from", wrong)
         assert result.code == 5 and said in result.err and len(result.err.splitlines()) == 1

@@ -54,6 +54,8 @@ def test_a_run_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 def test_a_run_is_found_by_nothing_by_name_and_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = create_run(tmp_path / "runs", "quillwood", "dqn", name="zz-first")
     second = create_run(tmp_path / "runs", "quillwood", "dqn", name="aa-second")
+    for run in (first, second):
+        run.write_summary({})
     (tmp_path / "runs" / "notes").mkdir()
     (tmp_path / "runs" / "zzz-damaged").mkdir()
     (tmp_path / "runs" / "zzz-damaged" / "versions.json").write_text("{")
@@ -62,6 +64,8 @@ def test_a_run_is_found_by_nothing_by_name_and_by_path(tmp_path: Path, monkeypat
     assert open_run(None, Path("runs")) == second
     assert open_run("zz-first", Path("runs")) == first
     assert open_run(Path("runs/zz-first"), Path("elsewhere")) == first
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert open_run("~/runs/zz-first") == first
 
 
 def test_no_run_yet_says_where_and_what_makes_one(tmp_path: Path) -> None:
@@ -178,7 +182,7 @@ def test_a_run_of_an_earlier_version_keeps_its_goal_and_goes_on(
         meta = json.loads((folder / "meta.json").read_text())
         del meta["checksum"], meta["trainer"]["hand_over"], meta["trainer"]["pretraining"]
         meta["trainer"]["progression"] = {**meta["trainer"]["progression"], "due": None, "latest": None}
-        (folder / "meta.json").write_text(checkpoints._meta_text(meta))
+        (folder / "meta.json").write_text(checkpoints.meta_text(meta))
     assert ResolvedSettings.from_run(run.folder, get_registry()).train.goal is None, "the whole game"
     played = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--no-baselines")
     assert played.code == 0, played.err

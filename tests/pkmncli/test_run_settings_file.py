@@ -41,7 +41,7 @@ def test_a_file_cut_anywhere_is_refused(run: Run) -> None:
     lines = [sum(map(len, text.splitlines(keepends=True)[:number])) for number in range(text.count("\n"))]
     draw = random.Random(0)
     last_line = range(whole.rindex("\n") + 1, len(whole))
-    for length in {0, 1, *lines, *last_line, *(draw.randrange(len(whole)) for _ in range(60))}:
+    for length in {0, 1, *lines[::4], *last_line[::3], *(draw.randrange(len(whole)) for _ in range(20))}:
         run.config_file.write_text(text[:length])
         with pytest.raises(RunError, match=r"config\.toml (was cut off|is empty|is damaged|lacks)") as caught:
             settings_of(run)

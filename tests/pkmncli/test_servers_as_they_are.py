@@ -101,11 +101,13 @@ CASES = (
     Case("a model listed with a path", model="tiny", models=("models/tiny",)),
     Case(
         "a model that is not listed",
+        behaviour=Behaviour(status=404, message="no model of this name"),
         model="alias",
         code=4,
         asked=("has no model 'alias'", "listed_only"),
         examined=("has no model 'alias'",),
     ),
+    Case("a model that is not listed, but answers", model="alias", asked=("does not list 'alias'",)),
     Case("a model that need not be listed", model="alias", sets=("openai.listed_only=false",)),
     Case(
         "no list",
@@ -345,13 +347,12 @@ def test_the_doctor_survives_broken_metadata_and_a_game_that_does_not_start(
             raise KeyError("Version")
         return None
 
-    def fails(registry: object) -> str:
+    def fails(*_arguments: object, **_options: object) -> None:
         raise ArithmeticError("it does not start")
 
     monkeypatch.setattr(importlib.metadata, "version", version)
-    monkeypatch.setattr(doctor, "_play", fails)
+    monkeypatch.setattr(doctor, "WorkerPool", fails)
     monkeypatch.setattr(doctor, "default_save_dir", lambda: Path("/proc/nowhere/runs"))
-    monkeypatch.setattr(doctor, "_asked", lambda *arguments: "it answers.")
     result = pkmn("doctor")
     assert result.code == 0, result.err
     assert_said(result.out, "KeyError", "its metadata name no version", "ArithmeticError: it does not start")

@@ -245,6 +245,7 @@ def test_rewards_are_names_with_weights(resolve: Resolve) -> None:
             {"sets": ["dqn.colour=red"]},
             "'dqn.colour' (option --set dqn.colour): [dqn] has learning_rate,",
         ),
+        ({"sets": ["dqn.lr=1"]}, "(option --set dqn.lr): did you mean 'dqn.learning_rate'?"),
         ({"cli": {"learning_rate": 1}}, "'learning_rate' (option --learning-rate): did you mean 'dqn.learning_rate'?"),
         ({"cli": {"colour": 1}}, "'colour' (option --colour): pkmn train --help lists the settings"),
         ({"cli": {"rl": "dqm"}}, "setting 'rl' (option --rl): there is no algorithm 'dqm'; did you mean 'dqn'?"),

@@ -33,6 +33,7 @@ def file(saved: tuple[bytes, tuple[int, int, int]], tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_run_keeps_the_save_and_goes_on_without_the_file(
     pkmn: Pkmn, file: Path, saved: tuple[bytes, tuple[int, int, int]], tmp_path: Path
 ) -> None:

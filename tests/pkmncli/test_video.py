@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from pkmncli.errors import ConfigurationError, RunError
-from pkmncli.video import half_blocks, open_video
+from pkmncli.video import TerminalScreen, enlarge, half_blocks, open_video
 
 # imageio_ffmpeg leaves the pipes to its program for the garbage collector to close
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -42,6 +42,11 @@ def test_mp4_holds_every_screen_enlarged(tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["game.mp4"]
 
 
+@pytest.mark.parametrize(("columns", "enlarged"), [(160, 640), (320, 1280), (480, 960), (900, 900), (2000, 2000)])
+def test_large_screens_are_enlarged_less(columns: int, enlarged: int) -> None:
+    assert enlarge(np.zeros((10, columns, 3), np.uint8)).shape == (10 * enlarged // columns, enlarged, 3)
+
+
 def test_gif_shows_a_still_screen_longer_instead_of_twice(tmp_path: Path) -> None:
     path = tmp_path / "game.gif"
     first, second = screens(2)
@@ -53,8 +58,9 @@ def test_gif_shows_a_still_screen_longer_instead_of_twice(tmp_path: Path) -> Non
         assert image.info["duration"] == 300
 
 
-def test_a_failed_film_leaves_no_file(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), open_video(tmp_path / "game.mp4", 10) as writer:
+@pytest.mark.parametrize("name", ["game.mp4", "new/folder/game.gif"])
+def test_a_failed_film_leaves_no_file_and_no_folder(name: str, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), open_video(tmp_path / name, 10) as writer:
         writer.add(screens(1)[0])
         raise RuntimeError("the emulator went away")
     assert list(tmp_path.iterdir()) == []
@@ -69,6 +75,17 @@ def test_other_names_and_folders_are_refused(tmp_path: Path) -> None:
         open_video(tmp_path / "file" / "game.gif", 10) as writer,
     ):
         writer.add(screens(1)[0])
+
+
+def test_text_takes_the_place_of_a_screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "12")
+    monkeypatch.setenv("LINES", "5")
+    with TerminalScreen() as screen:
+        screen.show_text("first\nsecond\n\nthird\nfourth", "step 1")
+        screen.show_text("short\nan escape\x1b[2J", "step 2")
+    pages = capsys.readouterr().out.split("\x1b[H")[1:]
+    assert pages[0] == "... 2 more l\nthird       \nfourth      \n\x1b[0mstep 1      "
+    assert pages[1].startswith("short       \nan escape\\x1\n            \n\x1b[0mstep 2      ")
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (160, 72), (40, 12), (200, 80)])

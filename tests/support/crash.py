@@ -35,27 +35,28 @@ def flush_often() -> None:
 
     calls = 0
 
-    def flush_if_due(recorder: Recorder) -> None:
+    def begin_flush(recorder: Recorder) -> None:
         nonlocal calls
         calls += 1
         if calls % STEPS_BETWEEN_FLUSHES == 0:
             recorder.flush()
 
-    Recorder.flush_if_due = flush_if_due  # type: ignore[method-assign]
+    Recorder.flush_is_due = True  # type: ignore[assignment, method-assign]
+    Recorder.begin_flush = begin_flush  # type: ignore[method-assign]
 
 
 def learn_in_a_process() -> None:
     """From the second update on, waiting until the process has started."""
-    from pkmncli.learners import learning_apart  # noqa: PLC0415
+    from pkmncli.learners import learning_process  # noqa: PLC0415
 
-    ready = learning_apart._LearningProcess.ready
+    ready = learning_process.LearningProcess.ready
 
     def waits(process: Any) -> bool:
-        assert process._connection.poll(SECONDS_TO_START)
+        assert process.connection.poll(SECONDS_TO_START)
         return ready(process)
 
-    learning_apart.MOVES_AFTER_SECONDS = 0.0
-    learning_apart._LearningProcess.ready = waits  # type: ignore[method-assign]
+    learning_process.MOVES_AFTER_SECONDS = 0.0
+    learning_process.LearningProcess.ready = waits  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

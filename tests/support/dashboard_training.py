@@ -7,8 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -17,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+
+from support.warm_python import WarmProcess
 
 REPLY = {"goal": "look around", "skill": "press", "presses": ["right", "up", "a"], "confidence": 0.9, "reason": "look"}
 SMALL = [
@@ -36,7 +36,7 @@ DEADLINE_S = 90.0
 class PageTraining:
     """A training that goes on, and where its page is."""
 
-    process: subprocess.Popen[str]
+    process: WarmProcess
     url: str
     folder: Path
 
@@ -66,7 +66,7 @@ def page_training(folder: Path, *arguments: str) -> Iterator[PageTraining]:
     replies = folder / "replies.toml"
     replies.write_text(f"[[reply]]\ntext = '{json.dumps(REPLY)}'\n")
     command = [
-        *(sys.executable, "-m", "pkmncli", "train", "--dashboard", "--run-name=it", "--steps=2000000"),
+        *("train", "--dashboard", "--run-name=it", "--steps=2000000"),
         *(
             *SMALL,
             "--llm=scripted",
@@ -78,8 +78,7 @@ def page_training(folder: Path, *arguments: str) -> Iterator[PageTraining]:
         ),
     ]
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PKMN_LLM_ALLOWANCE": "1"}
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
+    process = WarmProcess(*command, cwd=folder, env=environment)
     try:
         lines = []
         for line in process.stdout:
@@ -92,8 +91,8 @@ def page_training(folder: Path, *arguments: str) -> Iterator[PageTraining]:
         yield PageTraining(process, found[1], folder / "runs" / "it")
     finally:
         process.kill()
-        process.wait()
-        process.stdout.close()
+        with process:
+            pass
 
 
 def wait_until(what: Callable[[], Any], seconds: float = DEADLINE_S) -> Any:

@@ -1,18 +1,21 @@
-"""Common parts of tests of exported policies: kinds of observations, and a comparison of example and learner."""
+"""Common parts of tests of exported policies: kinds of observations, and a comparison of program and learner."""
 
 from __future__ import annotations
 
+import io
 import json
-import runpy
-from collections.abc import Callable
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
-from safetensors.torch import save_file
+import torch
 
-from pkmncli.api import BitPlanes, ExportedPolicy, ExportingAlgorithm, ScaledBox
+from pkmncli.api import BitPlanes, ExportedPolicy, ScaledBox
+from pkmncli.api.spaces import array_at
 
 NUM_ACTIONS = 6
 OBSERVATIONS = 40
@@ -36,28 +39,72 @@ SPACES = {
         "state_variables": ScaledBox(5, {0: 32}),
         "action_mask": MASK,
     },
+    "nested": {
+        "view": gymnasium.spaces.Dict(front=box((24, 26, 3), np.uint8, 255), far=gymnasium.spaces.MultiBinary(3)),
+        "number": box((), np.int64, 9),
+        "action_mask": MASK,
+    },
 }
 
 
-def written(policy: ExportedPolicy, folder: Path) -> Callable[[dict[str, Any]], int]:
-    """Return the ``act`` of the example, after writing all files as `pkmn export` does."""
-    save_file(dict(policy.tensors), folder / "policy.safetensors")
-    (folder / "policy.json").write_text(json.dumps(policy.description))
-    (folder / "policy.py").write_text(policy.example)
-    act: Callable[[dict[str, Any]], int] = runpy.run_path(str(folder / "policy.py"))["act"]
-    return act
+def loaded(policy: ExportedPolicy) -> Any:
+    """Return the program of an exported policy."""
+    return torch.export.load(io.BytesIO(policy.content)).module()
 
 
-def assert_acts_alike(learner: ExportingAlgorithm, space: gymnasium.spaces.Dict, folder: Path) -> None:
-    """Assert that a learner's exported example chooses as the learner does, on observations sampled from the space."""
-    act = written(learner.export_policy(), folder)
+def weights_of(policy: ExportedPolicy) -> dict[str, torch.Tensor]:
+    """Return the weights of an exported network, by the names that they have in a learner's state."""
+    found = torch.export.load(io.BytesIO(policy.content)).state_dict
+    return {name.removeprefix("network."): weights.detach() for name, weights in found.items()}
+
+
+def assert_acts_alike(learner: Any, space: gymnasium.spaces.Dict) -> None:
+    """Assert that a learner's exported policy chooses as the learner does, on observations sampled from the space."""
+    exported = learner.export_policy()
+    policy = loaded(exported)
     space.seed(0)
     chosen = []
     for _ in range(OBSERVATIONS):
-        observation = space.sample()
-        if "action_mask" in observation and not observation["action_mask"].any():
-            observation["action_mask"][0] = 1
-        batch = {name: np.asarray(value)[None] for name, value in observation.items()}
-        chosen.append(int(learner.act(batch, explore=False)[0][0]))
-        assert act(observation) == chosen[-1]
+        observation = allowed(space.sample())
+        flat = {name: np.asarray(array_at(observation, name)) for name in exported.description["observation"]}
+        chosen.append(int(learner.act({name: array[None] for name, array in flat.items()}, explore=False)[0][0]))
+        found = policy({name: torch.as_tensor(array) for name, array in flat.items()})
+        assert int(found["action"]) == chosen[-1]
     assert len(set(chosen)) > 1, "or anything would agree"
+
+
+def allowed(observation: dict[str, Any]) -> dict[str, Any]:
+    """Return an observation whose mask allows an action."""
+    if "action_mask" in observation and not observation["action_mask"].any():
+        observation["action_mask"][0] = 1
+    return observation
+
+
+ELSEWHERE = """
+import json, sys
+import numpy as np
+import torch
+
+for name in ("pkmncli", "pkmn_dqn", "pkmn_ppo", "pkmn_encoders"):
+    sys.modules[name] = None  # whoever imports it gets an ImportError
+policy = torch.export.load("policy.pt2").module()
+names = json.load(open("policy.json"))["observation"]
+seen = dict(np.load("observations.npz"))
+rows = range(len(next(iter(seen.values()))))
+found = [policy({name: torch.as_tensor(seen[name][row]) for name in names}) for row in rows]
+np.savez("found.npz", **{name: np.stack([one[name].detach().numpy() for one in found]) for name in found[0]})
+"""
+
+
+def run_elsewhere(policy: ExportedPolicy, observations: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+    """Return the outputs of a policy for observations, in a process that cannot import pkmncli."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "policy.pt2").write_bytes(policy.content)
+        (folder / "policy.json").write_text(json.dumps(policy.description))
+        np.savez(
+            folder / "observations.npz", **{key: np.stack([o[key] for o in observations]) for key in observations[0]}
+        )
+        subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=folder, check=True, capture_output=True)
+        with np.load(folder / "found.npz") as found:
+            return dict(found)

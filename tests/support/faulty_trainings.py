@@ -8,13 +8,14 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import psutil
 
+from support.courses import without_times
 from support.processes import training_processes
 
 COURSE = (
@@ -171,15 +172,10 @@ def read_course(folder: Path) -> dict[str, Any]:
     store.close()
     newest = Run(folder).checkpoints.resolve()
     return {
-        **{table: [without_times(row) for row in rows] for table, rows in tables.items()},
+        **without_times(tables),
         "checkpoint": newest.name,
         "weights": {path.name: path.read_bytes() for path in newest.rglob("*.safetensors")},
     }
-
-
-def without_times(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row without what the clock decides."""
-    return {name: value for name, value in row.items() if name not in {"time", "latency_s"}}
 
 
 def compare(whole: Path, other: Path) -> tuple[bool, int]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
+
+from support.warm_python import WarmProcess
 
 CRASH = Path(__file__).with_name("crash.py")
 
@@ -14,6 +14,6 @@ Moment = tuple[str, str, int]
 
 def train_until(moment: Moment, folder: Path, *arguments: str) -> None:
     event, path, count = moment
-    command = [sys.executable, CRASH, event, path, str(count), "--", "train", *arguments]
-    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-    assert process.returncode == -signal.SIGKILL, f"it was not killed: {process.stdout}{process.stderr}"
+    with WarmProcess(event, path, str(count), "--", "train", *arguments, cwd=folder, script=CRASH) as process:
+        out, error = process.communicate()
+    assert process.returncode == -signal.SIGKILL, f"it was not killed: {out}{error}"

@@ -103,10 +103,10 @@ class LearnerStream:
                 if running is not None:
                     self.metrics.append(running.result() if executor else running)
                 learner.publish()
-                drawn = learner.draw()
+                sampled = learner.sample()
                 running = None
-                if drawn is not None:
-                    running = executor.submit(learner.learn, drawn) if executor else learner.learn(drawn)
+                if sampled is not None:
+                    running = executor.submit(learner.learn, sampled) if executor else learner.learn(sampled)
         if running is not None:
             self.metrics.append(running.result() if executor else running)
         return self

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.navigation.grid import PRESSES
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.walking.surroundings import Lookout, Surroundings
 from pkmn_pyboy.state.game_state import Facing, Phase
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
-from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
+from pkmn_pyboy.world.route_planner import RoutePlanner
+from pkmn_pyboy.world.tile_rules import PRESSES
 from pkmncli.api import Action
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -282,7 +282,7 @@ class LegPlayer:
         nearest = around.search.nearest(ends)
         if nearest is None:
             return None
-        steps = around.search.path(nearest[0])
+        steps = around.search.directions(nearest[0])
         if steps:
             way = steps[0][1]
             use = around.needs_use(grid.cell(state.x, state.y), way) and state.facing is Facing[PRESSES[way].name]
@@ -311,7 +311,7 @@ class LegPlayer:
     def _press(self, action: Action | int | None) -> None:
         """A press, or what the pilot does where it is not for walking."""
         if self.environment.state.phase is Phase.FREE:
-            self.pilot.memory.answers.clear()  # what was asked before is no repetition
+            self.pilot.memory.text.answers.clear()  # what was asked before is no repetition
         chosen = self.pilot.act(None).action if action is None else int(action)
         if not self.environment.mask[chosen]:
             chosen = int(Action.NONE)

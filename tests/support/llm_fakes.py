@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pkmncli.api import LLMFailure, LLMReply, LLMRequest
-from pkmncli.llm.budget import Usage
 from pkmncli.llm.cache import CacheUse, ReplyCache
 from pkmncli.llm.client import LLMClient
 from pkmncli.llm.retry import Backoff, CircuitBreaker
+from pkmncli.llm.usage import Usage
 from support.reply_forms import FORM
 
 GOOD = json.dumps({"goal": "g", "skill": "press", "presses": ["up"], "confidence": 0.5, "reason": "r"})

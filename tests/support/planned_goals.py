@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
 from pkmn_pyboy.profile.milestones import Evidence, Milestone, Target
 
 NEVER = 200

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkmn_decisions.store.store import DuckDBStore
-from support.tables import decisions
+from pkmncli.api import Source
+from support.tables import decisions, previous_actions
 
 ACTIONS = 9
 NULL_MAPS = range(1, 9)
@@ -66,16 +67,15 @@ def write_planted(folder: Path, plan: Plan) -> Path:
     hashes = rng.integers(1, 2**63, shape).astype(np.uint64)
     if plan.planted:
         _plant(plan, rng, maps, actions, rewards, hashes)
-    previous = np.zeros(shape, np.int64)
-    for step in range(1, plan.steps):
-        previous[:, step] = (previous[:, step - 1] * 10 + actions[:, step - 1] + 1) % 10**6
     count = plan.episodes * plan.steps
     number = np.arange(count)
+    source = rng.integers(0, 4, count)
+    source[(maps.ravel() == BAD[0]) & (actions.ravel() == BAD[1]) & (source == Source.RULE)] = Source.RL
     columns = decisions(
         1, count, episode=number // plan.steps, step=number % plan.steps + 1,
         truncated=number % plan.steps == plan.steps - 1, map_id=maps.ravel(), action=actions.ravel(),
-        reward=rewards.ravel(), previous_actions=previous.ravel(), fine_hash=hashes.ravel(),
-        source=rng.integers(0, 4, count), confidence=rng.random(count), reason=["planted"] * count,
+        reward=rewards.ravel(), **previous_actions(actions), fine_hash=hashes.ravel(),
+        source=source, confidence=rng.random(count), reason=["planted"] * count,
     )  # fmt: skip
     del columns["done"]
     if plan.near_return:

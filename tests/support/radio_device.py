@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from pkmn_pyboy.emulation.rom import RomImage
 from pkmn_pyboy.game import Game
-from pkmn_pyboy.navigation.grid import STEPS
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.world.tile_rules import STEPS
 from pkmncli.api import Action
 from support.pyboy_fakes import FakeMemory, party_record
 from support.world_image import TILES, TestMap, WorldImage

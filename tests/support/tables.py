@@ -6,17 +6,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pkmn_decisions.store.schema import ADVICE, AMOUNTS, DECISIONS, EPISODES, Table
 from pkmn_decisions.store.store import DuckDBStore
+from pkmncli.api import REMEMBERED_ACTIONS
+
+PREVIOUS = [f"previous_{back}" for back in range(1, REMEMBERED_ACTIONS + 1)]
+
+
+def previous_actions(actions: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The columns of earlier actions for episodes of these actions, (episodes, steps)."""
+    columns = {}
+    for back, name in enumerate(PREVIOUS, start=1):
+        before = np.full(actions.shape, -1, np.int32)
+        before[:, back:] = actions[:, :-back]
+        columns[name] = before.ravel()
+    return columns
 
 
 def _filled(table: Table, rows: int, given: dict[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for column in table.columns:
         if column.numpy:
-            nothing = np.nan if column.name == "near_return" else 0
-            columns[column.name] = np.full(rows, nothing, column.numpy)
+            nothing = {"near_return": np.nan} | dict.fromkeys(PREVIOUS, -1)
+            columns[column.name] = np.full(rows, nothing.get(column.name, 0), column.numpy)
         else:
             columns[column.name] = [{"BLOB": b"", AMOUNTS: {}}.get(column.sql, "")] * rows
     return columns | given

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import signal
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmncli.api import Source
+from pkmncli.api import PILOT_ACTS, Source
 from pkmncli.config import resolve_settings
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.seeds import Purpose
@@ -24,6 +26,8 @@ SEED = 5
 Observation = Mapping[str, NDArray[Any]]
 Course = list[tuple[dict[str, NDArray[Any]], NDArray[Any]]]
 """For each step: what was observed after it, and its records."""
+Disturb = Callable[[WorkerPool, int], None]
+"""Called with a pool and the number of its next step."""
 
 
 def make_spec(num_envs: int = NUM_ENVS, **settings: Any) -> WorkerSpec:
@@ -43,10 +47,26 @@ def take(pool: WorkerPool, actions: NDArray[np.int64]) -> tuple[dict[str, NDArra
     return {name: array.copy() for name, array in pool.observations().items()}, result.records
 
 
-def process_id(pool: WorkerPool, index: int) -> int:
-    pid = pool._links[index].process.pid
-    assert pid is not None
-    return pid
+def play(pool: WorkerPool, disturb: Disturb = lambda pool, step: None, steps: int = 40) -> Course:
+    """The pilot and chance take turns, so that what the pilot remembers matters too. 40 steps: more than an episode."""
+    random = np.random.default_rng(1)
+    course = []
+    pool.reset()
+    for step in range(steps):
+        disturb(pool, step)
+        actions = np.where(random.random(pool.num_envs) < 0.7, PILOT_ACTS, random.integers(0, 9, pool.num_envs))
+        course.append(take(pool, actions))
+    return course
+
+
+def killing_at(*steps: int) -> Disturb:
+    """Return what kills the worker of the first environment before these steps."""
+
+    def kill(pool: WorkerPool, step: int) -> None:
+        if step in steps:
+            os.kill(pool.process_id(0), signal.SIGKILL)
+
+    return kill
 
 
 def assert_same_observations(left: Observation, right: Observation) -> None:

@@ -1,6 +1,6 @@
 """Demonstrations: episodes of earlier runs, played again with a training's own settings and shown to its learner.
 
-What was recorded of them is their start and their presses. Observations, rewards and what the pilot would press come of
+What was recorded of them is their start and their actions. Observations, rewards and what the pilot would do come of
 playing them again, so they may have been recorded with other ones.
 """
 
@@ -20,7 +20,7 @@ from pkmncli.config import ResolvedSettings
 from pkmncli.errors import ConfigurationError, RunError, TrainingError
 from pkmncli.runs import Run, open_run
 from pkmncli.training.assembly import open_store, tables_folder
-from pkmncli.training.recording.recorded import RecordedEpisode, with_start
+from pkmncli.training.recording.recorded_episode import RecordedEpisode, with_start
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from pkmncli.plugins import Registry
     from pkmncli.training.workers.pool import StepResult, WorkerPool
 
-_PRESSED_BY_ADVISED = (Source.RULE, Source.LLM)
+_BY_ADVISED = (Source.RULE, Source.LLM)
 
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """A recorded episode of a run. ``sources`` (steps,) uint8 says who pressed, a :class:`pkmncli.api.Source` each."""
+    """A recorded episode of a run. ``sources`` (steps,) uint8 says who acted, a :class:`pkmncli.api.Source` each."""
 
     run: Run
     episode: RecordedEpisode
@@ -80,14 +80,14 @@ def find_demonstrations(
         found += _episodes_of(run, registry)
     most, chosen = min(train.demonstration_steps, learner.experience_steps), list[Demonstration]()
     for one in sorted(found, key=lambda one: one.worth, reverse=True):
-        if len(one.episode.presses) <= most:
+        if len(one.episode.actions) <= most:
             sources = one.sources(registry)
-            if len(sources) == len(one.episode.presses):  # else the run was ended before all of it was written
+            if len(sources) == len(one.episode.actions):  # else the run was ended before all of it was written
                 chosen.append(Demonstration(one.run, with_start(one.episode, one.run), sources))
                 most -= len(sources)
     if not chosen:
         raise ConfigurationError(
-            f"demonstrations: the shortest episode takes {min(len(one.episode.presses) for one in found):,} steps, "
+            f"demonstrations: the shortest episode takes {min(len(one.episode.actions) for one in found):,} steps, "
             f"and no more than {most:,} may be shown: raise demonstration_steps, or the learner's memory"
         )
     return chosen[::-1]  # since the learner forgets first what it was shown first
@@ -140,7 +140,7 @@ def show(
             if one.differs:
                 differing.add(one.number)
                 _check_one_is_left(demonstrations, one, differing)
-            on_steps(sum(len(demonstrations[number].episode.presses) for number in finished))
+            on_steps(sum(len(demonstrations[number].episode.actions) for number in finished))
             playing[index] = _Playing.begin(pool, index, next(numbers), demonstrations)
     return Shown(total, len(demonstrations), len(differing))
 
@@ -156,7 +156,7 @@ class _Found:
     @property
     def worth(self) -> tuple[int, int]:
         """Key that episodes are chosen by, the greatest first: milestones, then how few steps they took."""
-        return len(self.episode.milestones), -len(self.episode.presses)
+        return len(self.episode.milestones), -len(self.episode.actions)
 
     def sources(self, registry: Registry) -> NDArray[np.uint8]:
         """Return the source of each step, as far as it was written."""
@@ -183,7 +183,7 @@ class _Playing:
 
     @property
     def action(self) -> int:
-        return self._one.episode.presses[self.step]
+        return int(self._one.episode.actions[self.step])
 
     @property
     def source(self) -> int:
@@ -197,17 +197,17 @@ class _Playing:
     @property
     def over(self) -> bool:
         """True once it is done in any way: this training's episodes may end sooner or later than the recorded."""
-        return self.differs or self.ended or self.step == len(self._one.episode.presses)
+        return self.differs or self.ended or self.step == len(self._one.episode.actions)
 
 
 def _transitions(result: StepResult, over: NDArray[np.bool_], advised: NDArray[np.int64]) -> Transitions:
     """Return a step of every environment; an episode that is over without having ended here counts as cut off.
 
-    Where nobody says what the advised side would press, its own presses say it.
+    Where nobody says what the advised side would do, its own actions say it.
     """
     records: NDArray[Any] = result.records
     actions = records["action"].astype(np.int64)
-    shown = np.isin(records["source"], _PRESSED_BY_ADVISED)
+    shown = np.isin(records["source"], _BY_ADVISED)
     return Transitions(
         observations=result.observations,
         actions=actions,

@@ -14,7 +14,7 @@ import numpy as np
 from pkmncli.config import ResolvedSettings
 from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.beginnings.starts_curriculum import StartsCurriculum
-from pkmncli.training.recording.recorded import keep_state, state_file
+from pkmncli.training.recording.recorded_episode import keep_state, state_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,9 +29,9 @@ class EpisodeStarts:
 
     Args:
         pool: the environments.
-        curriculum: draws the starts.
+        curriculum: samples the starts.
         folder: where the states are kept, named by their hash; shared by all environments.
-        seed_of: the seed of an environment's draw for an episode, by their numbers.
+        seed_of: returns the seed with which an environment's episode samples its start, by their numbers.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class EpisodeStarts:
     def begin(self, index: int, number: int) -> str:
         """Take in that an environment's episode begins. Returns the hash of its start; empty for the game's own."""
         start = self._next[index]
-        self._next[index] = self._curriculum.draw(self._seed_of(index, number + 1))
+        self._next[index] = self._curriculum.sample(self._seed_of(index, number + 1))
         self._tell(index)
         return start
 

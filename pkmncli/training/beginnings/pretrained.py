@@ -92,11 +92,16 @@ def find_pretrained(game: str | Path, registry: Registry) -> Pretrained:
         profile = registry.get("games", game).load()
     folder, name = profile / FOLDER, profile.name if isinstance(game, Path) else game
     if not folder.is_dir():
-        having = [one for one in registry.names("games") if (registry.get("games", one).load() / FOLDER).is_dir()]
-        raise ConfigurationError(
-            f"the game {name} comes without a pretrained policy; there is one for {', '.join(having) or 'none'}"
-        )
+        raise without_policy(f"the game {name}", registry)
     return Pretrained(name, folder, game)
+
+
+def without_policy(what: str, registry: Registry) -> ConfigurationError:
+    """Return the error that a game or environment comes without a pretrained policy, with the games that have one."""
+    having = [one for one in registry.names("games") if (registry.get("games", one).load() / FOLDER).is_dir()]
+    return ConfigurationError(
+        f"{what} comes without a pretrained policy; there is one for {', '.join(having) or 'no game'}"
+    )
 
 
 def write_pretrained(folder: Path, learner: Any, settings: ResolvedSettings, score: Mapping[str, Any]) -> None:

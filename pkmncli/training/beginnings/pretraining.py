@@ -57,10 +57,10 @@ class Pretraining:
         """
         told = 0.0
         while self.pending and not interrupted():
-            drawn = self._learner.draw()
-            if drawn is None:
+            sampled = self._learner.sample()
+            if sampled is None:
                 return
-            self._latest = [*self._latest, self._learner.learn(drawn)][-METRICS_OF:]
+            self._latest = [*self._latest, self._learner.learn(sampled)][-METRICS_OF:]
             self._learner.publish()
             self.done += 1
             if time.monotonic() > told + _TELL_SECONDS:
@@ -72,7 +72,7 @@ class Pretraining:
         if self.pending or not self._latest:
             return None
         latest, self._latest = self._latest, []
-        # On a graphics card the first updates have no metrics yet.
+        # On a GPU the first updates have no metrics yet.
         return {name: fmean(one[name] for one in latest if name in one) for name in latest[-1]}
 
     def state_dict(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pkmncli.config import NONE, ResolvedSettings
 from pkmncli.errors import CheckpointError, ConfigurationError, RunError
 from pkmncli.runs import open_run
 from pkmncli.training.assembly import observation_type_of
-from pkmncli.training.beginnings.pretrained import find_pretrained
+from pkmncli.training.beginnings.pretrained import find_pretrained, without_policy
 from pkmncli.training.checkpoints.files import read_checkpoint
 from pkmncli.training.checkpoints.selection import readable_checkpoint
 
@@ -52,7 +52,10 @@ def find_starting_point(settings: ResolvedSettings, registry: Registry, game: st
         raise ConfigurationError("start_from: without a learner nobody takes the weights: leave it out")
     which, _, name = train.start_from.partition(":")
     if which == PRETRAINED:
-        pretrained = find_pretrained(name or train.game_folder or train.game or slug(game), registry)
+        named = name or train.game_folder or train.game
+        if not named and slug(game) not in registry.names("games"):
+            raise without_policy(game, registry)
+        pretrained = find_pretrained(named or slug(game), registry)
         return StartingPoint(f"pretrained {pretrained.name}", pretrained.settings(registry), pretrained.weights())
     try:
         run, checkpoint = open_run(train.start_from, train.save_dir), LATEST

@@ -29,8 +29,8 @@ class StartsCurriculum:
         """Keep the state in which a milestone was reached, unless it has one already."""
         self._reached.setdefault(milestone, state)
 
-    def draw(self, seed: int) -> str:
-        """Return the hash of the state that an episode begins in; empty for the game's start."""
+    def sample(self, seed: int) -> str:
+        """Return the hash of the state in which an episode begins, chosen at random; empty for the game's start."""
         random = np.random.default_rng(seed)
         kind, which = random.random(), random.random()
         if not self._reached or kind >= self._settings.furthest + self._settings.reached:

@@ -29,6 +29,7 @@ from safetensors.numpy import load_file, save
 
 from pkmncli.api import Segment
 from pkmncli.atomic_files import open_regular, read_json, read_regular, reason, to_disk, write_atomic
+from pkmncli.checkpoint_index import META_FILE as META
 from pkmncli.checkpoint_index import checkpoint_name, of_another_run, run_id
 from pkmncli.errors import CheckpointError
 from pkmncli.training.checkpoints.state import TrainerState, split_arrays
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 6
 
-META = "meta.json"
 LEARNER = "learner.safetensors"
 TRAINER = "trainer.safetensors"
 BUFFER = "buffer"
@@ -163,7 +163,7 @@ def _write_into(
         "sealed": sealed,
         "checksums": checksums,
     }
-    (folder / META).write_text(_meta_text(meta), encoding="utf-8")
+    (folder / META).write_text(meta_text(meta), encoding="utf-8")
 
 
 def _save_arrays(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]], checksums: dict[str, str]) -> None:
@@ -176,7 +176,8 @@ def _save(folder: Path, name: str, content: bytes, checksums: dict[str, str]) ->
     checksums[name] = hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
+    """Return the checksum of a file."""
     with open_regular(path) as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
@@ -198,7 +199,7 @@ def _link(source: Path, target: Path, expected: str, report: Callable[[str], Non
             target.hardlink_to(source)
         except OSError:
             target.write_bytes(read_regular(source))
-        if _digest(target) == expected:
+        if digest(target) == expected:
             return True
         report(f"{source} is not what was written; the next checkpoint holds it anew")
     except OSError as error:
@@ -220,7 +221,7 @@ def _run_folder(checkpoint: Path) -> Path:
     return checkpoint.parent.parent
 
 
-def _meta_text(meta: Mapping[str, Any]) -> str:
+def meta_text(meta: Mapping[str, Any]) -> str:
     """Return the text of meta.json with a checksum of its content, which holds those of all other files."""
     plain = json.loads(json.dumps(meta))
     return json.dumps({**plain, "checksum": _meta_checksum(plain)})
@@ -310,7 +311,7 @@ def read_segments(folder: Path) -> Iterator[Segment]:
 
 def _verify(path: Path, expected: str) -> None:
     try:
-        actual = _digest(path)
+        actual = digest(path)
     except FileNotFoundError:
         raise CheckpointError(f"the checkpoint is incomplete: {path} is missing") from None
     except OSError as error:
@@ -395,5 +396,5 @@ def drop_buffer(folder: Path) -> None:
         return
     meta["checksums"] = {name: digest for name, digest in meta["checksums"].items() if not name.startswith(BUFFER)}
     meta["sealed"] = []
-    write_atomic(folder / META, _meta_text(meta))
+    write_atomic(folder / META, meta_text(meta))
     shutil.rmtree(folder / BUFFER)

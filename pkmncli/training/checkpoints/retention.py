@@ -35,13 +35,29 @@ class CheckpointKeeper:
     """Writer of a run's checkpoints, which keeps the newest, the best, and the first one after each milestone.
 
     Only the newest holds the learner's experience, from which a run is resumed; the others hold what evaluation needs.
+
+    Args:
+        run: the run.
+        keep: number of newest checkpoints to keep.
+        disk_limit_gb: maximum size of the run.
+        tell: takes messages about damage.
+        resume: command that resumes a run which ``pkmn train`` has not made, for a message.
     """
 
-    def __init__(self, run: Run, keep: int, disk_limit_gb: float, tell: Callable[[str], None] = logger.warning) -> None:
+    def __init__(
+        self,
+        run: Run,
+        keep: int,
+        disk_limit_gb: float,
+        tell: Callable[[str], None] = logger.warning,
+        resume: str = "",
+    ) -> None:
         self._run = run
-        self._keep = keep
+        self.keep = keep
+        """Newest checkpoints to keep."""
         self._disk_limit_gb = disk_limit_gb
         self._tell = tell
+        self._resume = resume
         self._index: CheckpointIndex | None = None
         """Index as this training wrote it last, even if the file is lost."""
         self._mend_index()
@@ -75,9 +91,12 @@ class CheckpointKeeper:
         self._run.write_summary(statistics.summary())
         used = folder_bytes(self._run.folder) / BYTES_PER_GB
         if used > self._disk_limit_gb:
+            limit = f"{math.ceil(20 * used) / 10:g}"
+            train = f"'pkmn train --resume {self._run.folder} --disk-limit-gb {limit}'"
+            how = f"'{self._resume}' and disk_limit_gb = {limit}" if self._resume else train
             raise RunError(
                 f"the run takes {used:.2g} GB, more than its limit of {self._disk_limit_gb:g} GB; it is saved: go on "
-                f"with 'pkmn train --resume {self._run.folder} --disk-limit-gb {math.ceil(20 * used) / 10:g}'"
+                f"with {how}"
             )
         return folder
 
@@ -108,7 +127,7 @@ class CheckpointKeeper:
                 drop_buffer(previous)
         except (CheckpointError, OSError) as error:
             logger.warning("the experience of %s stays: %s", previous, error)
-        for superfluous in self._run.checkpoints.superfluous(self._keep):
+        for superfluous in self._run.checkpoints.superfluous(self.keep):
             remove(superfluous)
 
 

@@ -5,12 +5,14 @@ Every part of a training has ``state_dict()`` and ``load_state_dict()``. A state
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from pkmncli.errors import ConfigurationError
 from pkmncli.training.recording.counters import TrainingStatistics
 
 if TYPE_CHECKING:
@@ -115,3 +117,16 @@ def split_arrays(state: State) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]
         else:
             values[name] = value
     return arrays, values
+
+
+def check_state(state: State) -> None:
+    """Raise ConfigurationError if a checkpoint cannot hold a state."""
+    arrays, values = split_arrays(state)
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise ConfigurationError(f"state '{name}': an array of {array.dtype} can't be saved; give numbers")
+    for name, value in values.items():
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ConfigurationError(f"state '{name}' is neither an array nor a plain value: {error}") from None

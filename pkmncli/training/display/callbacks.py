@@ -45,8 +45,8 @@ class Training(Protocol):
     def status(self) -> Status:
         """Return the current status. This asks a worker, which takes a fraction of a millisecond."""
 
-    def save_checkpoint(self) -> None:
-        """Write a checkpoint. Raises PkmnError or OSError."""
+    def save_checkpoint(self) -> str | None:
+        """Write a checkpoint; return a message if it is written later instead. Raises PkmnError or OSError."""
 
     def paused(self) -> AbstractContextManager[None]:
         """While entered, the time counts for no speed, and all recorded rows are on disk."""
@@ -118,11 +118,17 @@ class Callbacks:
 
     def __init__(self, callbacks: Iterable[Callback] = ()) -> None:
         self._callbacks = tuple(callbacks)
+        self._methods: dict[str, list[Callable[..., None]]] = {}
+        """Methods to call by the name of their event."""
 
     def __call__(self, event: Callable[Concatenate[Callback, P], None], *arguments: P.args, **named: P.kwargs) -> None:
         """Call the method of every callback that overrides ``event``, a method of :class:`Callback`."""
-        for callback in self._callbacks:
-            getattr(callback, event.__name__)(*arguments, **named)
+        name = event.__name__
+        if name not in self._methods:  # looked up once: most callbacks override few, and a step has two events
+            overriding = [one for one in self._callbacks if getattr(type(one), name, None) is not event]
+            self._methods[name] = [getattr(one, name) for one in overriding]
+        for method in self._methods[name]:
+            method(*arguments, **named)
 
     def end(self, training: Training) -> None:
         """Call ``on_end`` of every callback, even if another one raises."""

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.live import Live
-from rich.progress import Progress
 from rich.text import Text
 
 from pkmncli.diagnostics import say
-from pkmncli.outgoing_text import printable, redact
+from pkmncli.outgoing_text import drawing_stream, printable, redact
+from pkmncli.plurals import counted
 from pkmncli.standard_streams import lost_output
 from pkmncli.training.display.callbacks import Callback, Training
 from pkmncli.training.display.live_view import Clock, lay_out, lines_of
+from pkmncli.training.display.progress import ProgressWriter
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -35,6 +36,9 @@ LOOK_COST = 0.005
 PAUSED = "paused from the live page, until it is resumed there"
 
 
+_LOST = "standard output can't be written ({}): the training goes on, and so does its log.txt"
+
+
 class ConsoleProgress(Callback):
     """Console display of a training's progress.
 
@@ -42,9 +46,10 @@ class ConsoleProgress(Callback):
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.console = Console(highlight=False)
+        self.console = Console(file=drawing_stream(), highlight=False)
         self.console.soft_wrap = not self.console.is_terminal  # lines of a file are broken by whoever reads it
-        self._quiet = quiet
+        self.quiet = quiet
+        """True if nothing is printed."""
         terminal = self.console.is_terminal and not self.console.is_dumb_terminal
         self._live = Live(console=self.console, auto_refresh=False, transient=True) if terminal and not quiet else None
         self._due = time.monotonic() + (LINE_SECONDS if self._live is None else 0.0)
@@ -67,22 +72,26 @@ class ConsoleProgress(Callback):
             self._live.stop()
 
     @contextlib.contextmanager
-    def counting(self, doing: str, total: int) -> Iterator[Callable[[int], None]]:
+    def counting(self, doing: str, total: int) -> Iterator[Callable[[float], None]]:
         """Show the progress of something before the training; yields a function that takes how much of it is done."""
-        bar = Progress(console=self.console, disable=self._quiet or self._live is None, transient=True)
-        with bar:
-            task = bar.add_task(doing, total=total)
-            yield lambda done: bar.update(task, completed=done)
+        with ProgressWriter(quiet=self.quiet) as progress:
+            yield progress.begin(doing, total).update
 
     def message(self, text: str) -> None:
         """Print a line that stays on the screen."""
-        if not self._quiet:
+        if not self.quiet:
             self.console.print(printable(redact(text)), markup=False)  # before lines are broken, which would hide a key
             self._tell_of_loss()
 
     def on_message(self, text: str) -> None:
         """Print the line."""
         self.message(text)
+
+    def on_start(self, training: Training) -> None:
+        """Keep in the run's log that the output was lost before the run began."""
+        error = lost_output() if self._told_of_loss else None
+        if error is not None:
+            logger.warning(_LOST.format(error.strerror))
 
     def on_step(self, training: Training) -> None:
         """Show the status when it is due."""
@@ -93,7 +102,7 @@ class ConsoleProgress(Callback):
     def wants_look(self) -> bool:
         """True if a status is due."""
         self._wanted = time.monotonic()
-        return not self._quiet and self._wanted >= self._due
+        return not self.quiet and self._wanted >= self._due
 
     def on_look(self, status: Status) -> None:
         """Show a status."""
@@ -132,9 +141,10 @@ class ConsoleProgress(Callback):
 
     def on_evaluation(self, training: Training, found: Mapping[str, Any]) -> None:
         """Print the result of the evaluation."""
+        share = found["goal_share"]
+        goal = "" if share is None else f", goal reached in {share:.0%} of {counted(found['episodes'], 'episode')}"
         self.message(
-            f"Evaluated after {training.statistics.steps:,} steps: reward {found['avg_reward']:.1f} on average, "
-            f"goal reached in {found['goal_share']:.0%} of {found['episodes']} episodes."
+            f"Evaluated after {training.statistics.steps:,} steps: reward {found['avg_reward']:.1f} on average{goal}."
         )
 
     def _tell_of_loss(self) -> None:
@@ -142,21 +152,21 @@ class ConsoleProgress(Callback):
         error = lost_output()
         if error is not None and not self._told_of_loss:
             self._told_of_loss = True
-            text = f"standard output can't be written ({error.strerror}): the training goes on, and so does its log.txt"
+            text = _LOST.format(error.strerror)
             logger.warning(text)
             say(text)
 
     def _draw(self, began: float, doing: str = "") -> None:
         assert self._live is not None and self._status is not None
         size = self.console.size
-        clock, ascii_only = self._clock(self._status), self.console.options.ascii_only
+        clock, ascii_only = self.clock_at(self._status), self.console.options.ascii_only
         view = lay_out(self._status, clock, size.width, size.height, doing, ascii_only=ascii_only)
         self._live.update(view, refresh=True)
         self._tell_of_loss()
         spent = time.monotonic() - began
         self._due = began + max(LOOK_SECONDS, spent / LOOK_COST)
 
-    def _clock(self, status: Status) -> Clock:
+    def clock_at(self, status: Status) -> Clock:
         """Return the time left at this session's pace: an earlier session may have run on another machine."""
         began, at = self._began or (time.monotonic(), status.fraction_done)
         done, spent = status.fraction_done - at, time.monotonic() - began

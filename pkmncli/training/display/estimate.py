@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pkmncli.api import Algorithm
+from pkmncli.api.spaces import array_members
+from pkmncli.config import NONE
+from pkmncli.hybrid.agent_learner import AgentLearner
+from pkmncli.plurals import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pkmncli.config import TrainSettings
-    from pkmncli.training.options import TrainerOptions
+    from pkmncli.training.loop_options import TrainerOptions
     from pkmncli.training.recording.counters import TrainingStatistics
     from pkmncli.training.workers.pool import WorkerPool
 
@@ -38,6 +42,10 @@ class Estimate:
     disk_bytes: float
     learner_limit: LearnerLimit | None = None
     """Limit by the learner, where the environments have to wait for it."""
+    evaluation_step_seconds: float = 0.0
+    """Seconds of a step of an evaluation in one environment."""
+    busy_cores: float = 1.0
+    """Processor cores that the training keeps busy on average."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ class LearnerLimit:
 
     def __str__(self) -> str:
         return (
-            f"The learner is full, so more environments bring nothing: it learns once in {self.update_interval:,} "
+            f"The learner is the limit, so more environments bring nothing: it learns once in {self.update_interval:,} "
             f"steps, which takes {1000 * self.round_seconds:.1f} ms. Without it they would make "
             f"{self.environment_steps_per_second:,.0f} steps/s."
         )
@@ -71,7 +79,8 @@ def estimate(pool: WorkerPool, learner: Algorithm, steps: int, bytes_of_experien
     """
     step_seconds = max(pool.call_all("time_steps", [(_TRIAL_STEPS,)] * pool.num_envs))
     began = time.perf_counter()
-    for _ in range(_TRIAL_ACTS):
+    acts = 0 if isinstance(learner, AgentLearner) else _TRIAL_ACTS  # an act would change an agent of a script
+    for _ in range(acts):
         learner.act(pool.observations(), explore=False)
     act_seconds = (time.perf_counter() - began) / _TRIAL_ACTS
     per_step = step_seconds + act_seconds + (_PIPE_SECONDS + _RECORDING_SECONDS) * pool.num_envs
@@ -87,7 +96,20 @@ def estimate(pool: WorkerPool, learner: Algorithm, steps: int, bytes_of_experien
     rate = pool.num_envs / seconds
     weights = sum(getattr(value, "nbytes", 0) for value in learner.state_dict().values())
     disk = steps * BYTES_PER_DECISION + bytes_of_experience + weights * checkpoints
-    return Estimate(rate, steps / rate, disk, limit)
+    apart = per_step - act_seconds - (_PIPE_SECONDS + _RECORDING_SECONDS) * pool.num_envs
+    workers = len(pool.spec.groups)
+    busy = (apart * workers + per_step - apart + learning_per_step) / seconds
+    evaluating = step_seconds + act_seconds + _PIPE_SECONDS
+    return Estimate(rate, steps / rate, disk, limit, evaluating, max(busy, 1.0))
+
+
+class Announcement(NamedTuple):
+    """Announcement of a training."""
+
+    plan: str
+    remarks: list[str]
+    steps_per_second: float
+    """Estimated speed, over all environments."""
 
 
 def announcement(
@@ -97,8 +119,8 @@ def announcement(
     learner: Algorithm,
     statistics: TrainingStatistics,
     options: TrainerOptions,
-) -> list[str]:
-    """Return what is announced of a training: its plan, then remarks about the learner.
+) -> Announcement:
+    """Return what is announced of a training: its plan, remarks and speed.
 
     Args:
         folder: of the run.
@@ -112,22 +134,45 @@ def announcement(
     steps = max(most - statistics.steps, 0)
     experience = min(most + statistics.demonstration_steps, learner.experience_steps) * observation_bytes(pool)
     cost = estimate(pool, learner, steps, experience, train.keep_checkpoints)
-    budget = f"{options.total_episodes:,} episodes" if options.total_steps is None else f"{steps:,} steps"
+    budget = counted(steps, "step")
+    if options.total_steps is None and options.total_episodes is not None:
+        budget = counted(options.total_episodes, "episode")
     about = "at most about" if options.total_episodes is not None else "about"
+    doing = _doing(train, str(pool.names["game"]))
     plan = (
-        f"Training {train.rl} on {pool.names['game']} for {budget} with {pool.num_envs} "
-        f"environment{'s' if pool.num_envs > 1 else ''}: {about} {duration(cost.seconds)} "
+        f"{doing} for {budget} with {counted(pool.num_envs, 'environment')}: {about} {duration(cost.seconds)} "
         f"at {cost.steps_per_second:.0f} steps/s.\n"
         f"Writing to {folder}, {about} {size(cost.disk_bytes)}. Ctrl-C saves and stops."
     )
+    sides = []
+    if train.mode == "llm-only" and NONE not in (train.llm, train.pilot):
+        sides.append(
+            f"Mode llm-only: the pilot {train.pilot} decides the steps without advice; --pilot none leaves the "
+            "language model alone."
+        )
+    if not all(pool.call_all("repeats")):
+        sides.append(
+            f"{pool.names['game']} does not repeat an episode, so this run cannot be resumed: let reset(seed=...) "
+            "decide all that is random, or give the environment save_state() and load_state()."
+        )
     limits = [] if cost.learner_limit is None else [str(cost.learner_limit)]
-    return [plan, *limits, *getattr(learner, "remarks", lambda steps: ())(steps)]
+    remarks = [*sides, *limits, *getattr(learner, "remarks", lambda steps: ())(steps)]
+    return Announcement(plan, remarks, cost.steps_per_second)
+
+
+def _doing(train: TrainSettings, game: str) -> str:
+    """Return in words what a run does; without a learner nothing is trained."""
+    if train.rl != NONE:
+        return f"Training {train.rl} on {game}"
+    if train.pilot == NONE:
+        return f"Playing {game} by the language model alone"
+    return f"Playing {game} by the {'rules' if train.pilot == 'rules' else f'pilot {train.pilot}'}"
 
 
 def observation_bytes(pool: WorkerPool) -> int:
     """Return the bytes of one observation of one environment."""
     total = 0
-    for space in pool.observation_space.spaces.values():
+    for space in array_members(pool.observation_space).values():
         shape: tuple[Any, ...] = space.shape or ()
         total += int(np.prod(shape, dtype=np.int64)) * np.dtype(space.dtype).itemsize
     return total

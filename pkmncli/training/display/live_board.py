@@ -29,11 +29,12 @@ from pkmncli.atomic_files import write_errors_explained, write_json
 from pkmncli.errors import PkmnError
 from pkmncli.outgoing_text import redact
 from pkmncli.training.display.callbacks import Callback, Training
-from pkmncli.training.recording.recorded import keep_state, state_file
+from pkmncli.training.recording.recorded_episode import keep_state, state_file
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from pkmncli.training.command_scene import CommandScene
     from pkmncli.training.workers.pool import WorkerPool
 
 logger = logging.getLogger(__name__)
@@ -56,10 +57,10 @@ class LiveBoardServer(Callback):
 
     Args:
         folder: the run's folder.
-        pool: the environments.
+        pool: the environments, or what a run without any shows.
     """
 
-    def __init__(self, folder: Path, pool: WorkerPool) -> None:
+    def __init__(self, folder: Path, pool: WorkerPool | CommandScene) -> None:
         self._folder = folder
         self._pool = pool
         self._board: LiveBoard | None = None
@@ -211,11 +212,11 @@ class LiveBoardServer(Callback):
     def _saved(training: Training) -> str:
         """Write a checkpoint. Returns the result in words: an error must not end the training."""
         try:
-            training.save_checkpoint()
+            later = training.save_checkpoint()
         except (PkmnError, OSError) as error:
             logger.warning("a viewer asked for a checkpoint, which could not be saved: %s", error)
             return f"The checkpoint could not be saved: {redact(str(error))}"
-        return f"Checkpoint of step {training.statistics.steps:,} saved."
+        return later or f"Checkpoint of step {training.statistics.steps:,} saved."
 
     def _keep_start(self, index: int) -> str:
         """Keep the state of an environment as a start state. Returns the result in words."""

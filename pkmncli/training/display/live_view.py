@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.text import Text
 
-from pkmncli.api import Source
-from pkmncli.declared import DEFAULT_FRAMES_PER_SECOND
+from pkmncli.api import DEFAULT_FRAMES_PER_SECOND, Source
+from pkmncli.plurals import counted
 from pkmncli.training.display.estimate import duration
-from pkmncli.training.recording.journey import in_words, play_time
+from pkmncli.training.display.status import DECIDED_BY
+from pkmncli.training.recording.journey import in_words, milestones_ahead, play_time
 
 if TYPE_CHECKING:
     from pkmncli.training.display.status import Status
@@ -51,7 +52,7 @@ _LEARNING = {
 """Metrics of the learner that are shown, as far as it has them, with their formats."""
 
 
-_DECIDED_BY = {Source.RL: "learner", Source.EXPLORE: "trying", Source.RULE: "rules", Source.LLM: "LLM"}
+_DECIDED_BY = {source: name.removeprefix("the ") for source, name in DECIDED_BY.items()}
 
 _MEASURED_BEFORE = 4
 """Earlier measurings of the learner alone that are shown before the latest, so that one sees where it goes."""
@@ -62,6 +63,13 @@ class Clock(NamedTuple):
 
     elapsed_s: float
     left_s: float | None
+
+
+_MOST_AHEAD = 3
+"""Maximum milestones ahead that are named."""
+
+_COLUMNS_LEFT_OUT = (2, 3, 4)
+"""Columns of the milestones that a narrow terminal leaves out, in this order: in game, first at, episodes."""
 
 
 def lay_out(
@@ -117,15 +125,17 @@ def _wrapped(label: str, text: str, columns: int) -> Iterator[Text]:
 def lines_of(status: Status, rate: float) -> list[str]:
     """Return the same in a few lines of text, for output other than a terminal."""
     statistics = status.statistics
-    first = [f"{statistics.steps:,} steps"]
+    first = [counted(statistics.steps, "step")]
     if rate:
         first.append(f"{rate:.0f}/s")
-    first.append(f"{statistics.episodes} episodes")
+    first.append(counted(statistics.episodes, "episode"))
     if statistics.average_reward is not None:
         first.append(f"reward in training {statistics.average_reward:,.1f}")
     if statistics.milestones_reached:
         first.append(f"reached {statistics.milestones_reached[-1]}")
     lines = [status.scene.game] if status.scene.game else []
+    if statistics.metrics:
+        lines.append(f"metrics: {_metrics(statistics)}")
     alone = _alone(status, short=False)
     if alone:
         lines.append(f"learner alone: {alone}")
@@ -145,7 +155,7 @@ def lines_of(status: Status, rate: float) -> list[str]:
     return [f"{status.fraction_done:4.0%}  {'  '.join(first)}", *(f"      {line}" for line in lines)]
 
 
-_LEFT_OUT_FIRST = ("advice", "pressed", "trust", "learner", "episodes", "taken over")
+_LEFT_OUT_FIRST = ("advice", "action", "trust", "learner", "metrics", "episodes", "taken over")
 """Rows that are left out where a terminal has few lines, in this order."""
 
 _ESSENTIAL = frozenset({"now", "alone", "journey", "speed", "reward", "decided", "lately", "game"})
@@ -156,7 +166,7 @@ def _progress(status: Status, clock: Clock, columns: int, ascii_only: bool) -> T
     if options.total_steps is not None:
         done = f"{statistics.steps:,} of {options.total_steps:,} steps"
     else:
-        done = f"{statistics.episodes:,} of {options.total_episodes or 0:,} episodes"
+        done = f"{statistics.episodes:,} of {counted(options.total_episodes or 0, 'episode')}"
     text = f" {status.fraction_done:4.0%}  {done}"
     if columns >= NARROW_COLUMNS:
         left = "" if clock.left_s is None else f", {duration(clock.left_s)} left"
@@ -180,10 +190,13 @@ def _rows(status: Status, doing: str, *, short: bool) -> Iterator[tuple[str, str
     if statistics.average_reward is None:
         yield "reward", "no episode has ended yet"
     else:
-        reward = f"{statistics.average_reward:,.1f}, mean of the last {len(statistics.recent_rewards)} in training"
-        yield "reward", f"{reward}; best {statistics.best_reward or 0:,.1f}"
+        count = len(statistics.recent_rewards)
+        of = "in the first episode" if count == 1 else f"mean of the last {count} in training"
+        yield "reward", f"{statistics.average_reward:,.1f}, {of}; best {statistics.best_reward or 0:,.1f}"
         mean_length = statistics.total_episode_steps / max(statistics.episodes, 1)
         yield "episodes", f"{statistics.episodes:,}, {mean_length:,.0f} steps each"
+    if statistics.metrics:
+        yield "metrics", _metrics(statistics)
     yield "decided", "  ".join(_decided(statistics)) or "nothing yet"
     lately = _lately(statistics)
     if lately:
@@ -196,11 +209,11 @@ def _rows(status: Status, doing: str, *, short: bool) -> Iterator[tuple[str, str
         yield "trust", say
     learning = _learning(status.metrics)
     if learning:
-        yield "learner", ", ".join([*learning, f"{statistics.updates:,} updates"])
+        yield "learner", ", ".join([*learning, counted(statistics.updates, "update")])
     if scene.game:
         yield "game", scene.game
     if scene.action:
-        yield "pressed", f"{scene.action}, by {scene.source}" + (f": {scene.reason}" if scene.reason else "")
+        yield "action", f"{scene.action}, by {scene.source}" + (f": {scene.reason}" if scene.reason else "")
     if scene.advice:
         yield "advice", scene.advice
 
@@ -223,13 +236,19 @@ def _alone(status: Status, *, short: bool) -> str:
         return ""
     latest = measured[-1]
     episodes, at = round(latest["episodes"]), "" if short else f" after {latest['step']:,} steps"
-    if status.scene.goal is None:
+    if status.scene.goal is None or "goal_share" not in latest:
         before = [f"{one['reward']:,.1f}" for one in measured[-1 - _MEASURED_BEFORE : -1]]
         found = f"reward {latest['reward']:,.1f}{at}"
     else:
-        before = [f"{round(one['goal_share'] * one['episodes'])}" for one in measured[-1 - _MEASURED_BEFORE : -1]]
+        earlier = [one for one in measured[-1 - _MEASURED_BEFORE : -1] if "goal_share" in one]
+        before = [f"{round(one['goal_share'] * one['episodes'])}" for one in earlier]
         found = f"{round(latest['goal_share'] * episodes)} of {episodes} starts to {status.scene.goal}{at}"
     return found + (f"; before: {', '.join(before)}" if before else "")
+
+
+def _metrics(statistics: TrainingStatistics) -> str:
+    """Return the environment's own metrics, means of the recent episodes."""
+    return ", ".join(f"{name} {value:,.4g}" for name, value in statistics.metrics.items())
 
 
 def _taken_over(metrics: Mapping[str, float]) -> str:
@@ -253,7 +272,9 @@ def _decided(statistics: TrainingStatistics) -> list[str]:
 def _lately(statistics: TrainingStatistics) -> str:
     """Return the learner's share of the steps of the latest episodes."""
     share = statistics.recent_learner_share
-    return "" if share is None else f"{share:.0%} by the learner in the last {len(statistics.recent_rewards)} episodes"
+    count = len(statistics.recent_rewards)
+    recent = "latest episode" if count == 1 else f"last {counted(count, 'episode')}"
+    return "" if share is None else f"{share:.0%} by the learner in the {recent}"
 
 
 def _say(status: Status) -> str:
@@ -279,7 +300,7 @@ def _learning(metrics: Mapping[str, float]) -> list[str]:
 def _milestones(status: Status, most: int, columns: int) -> list[Text]:
     """Return the latest milestones with the best episode's split, in steps and game time, and when first reached.
 
-    Those that no episode has reached which has ended have the split of the running one.
+    Those that no episode has reached which has ended have the split of the running one. The next ones follow, by name.
     """
     statistics = status.statistics
     rate = DEFAULT_FRAMES_PER_SECOND if status.journey is None else status.journey.frames_per_second
@@ -289,7 +310,9 @@ def _milestones(status: Status, most: int, columns: int) -> list[Text]:
     if not names or most < 2:
         return []
     rows = [["milestone", "best", "in game", "first at", "episodes"]]
-    for name in names[-(most - 1) :]:
+    ahead = milestones_ahead(statistics.milestone_order, names, status.scene.goal)
+    shown = ahead[:_MOST_AHEAD] if most > 2 * _MOST_AHEAD else []
+    for name in names[-(most - 1 - len(shown)) :]:
         step, frame = statistics.milestone_splits.get(name, (None, None))
         first = statistics.milestone_first_step.get(name)
         if first is None and name in running:
@@ -303,8 +326,15 @@ def _milestones(status: Status, most: int, columns: int) -> list[Text]:
                 f"{statistics.milestone_episodes.get(name, 0):,}",
             ]
         )
-    if columns < NARROW_COLUMNS - 10:
-        rows = [row[:2] for row in rows]
+    rows += [[name, *["-"] * 4] for name in shown]
+    if shown and len(ahead) > len(shown):
+        rows[-1][0] += f", {len(ahead) - len(shown)} more"
+    kept = list(range(len(rows[0])))
+    for leaving in _COLUMNS_LEFT_OUT:
+        if sum(max(len(row[place]) for row in rows) + 2 for place in kept) - 2 < columns:
+            break
+        kept.remove(leaving)
+    rows = [[row[place] for place in kept] for row in rows]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     texts = [
         "  ".join(
@@ -313,4 +343,7 @@ def _milestones(status: Status, most: int, columns: int) -> list[Text]:
         )
         for row in rows
     ]
-    return [Text(text[: max(columns - 1, 1)], style="" if number else "dim") for number, text in enumerate(texts)]
+    dim = {0, *range(len(rows) - len(shown), len(rows))}
+    return [
+        Text(text[: max(columns - 1, 1)], style="dim" if number in dim else "") for number, text in enumerate(texts)
+    ]

@@ -10,7 +10,7 @@ from typing import Any
 
 from pkmncli.api import EpisodeSummary
 from pkmncli.training.display.status import Scene, Status
-from pkmncli.training.options import TrainerOptions
+from pkmncli.training.loop_options import TrainerOptions
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.journey import Journey
 
@@ -29,7 +29,8 @@ class Meters:
         self._options = options
         self._sums: dict[str, float] = defaultdict(float)
         self._counts: dict[str, int] = defaultdict(int)
-        self._seconds: dict[str, float] = defaultdict(float)
+        self.seconds: dict[str, float] = defaultdict(float)
+        """Times by what they were spent on, to be added to."""
         self._averages: dict[str, float] = {}
         self._since = (0, time.perf_counter())
         self._lately: tuple[float, Mapping[str, float]] = (0.0, {})
@@ -50,10 +51,16 @@ class Meters:
             self._sums[name] += value
             self._counts[name] += 1
 
-    def spend(self, **seconds: float) -> None:
-        """Take in times by what they were spent on; underscores of a name become spaces."""
-        for name, spent in seconds.items():
-            self._seconds[name.replace("_", " ")] += spent
+    def add_step(
+        self, began: float, asked: float, acted: float, stepped: float, recorded: float, learned: float
+    ) -> None:
+        """Take in the times at which a step began and each of its parts was done, in seconds."""
+        seconds = self.seconds
+        seconds["advice"] += asked - began
+        seconds["acting"] += acted - asked
+        seconds["environment"] += stepped - acted
+        seconds["recording"] += recorded - stepped
+        seconds["waiting for the learner"] += learned - recorded
 
     def take(self, statistics: TrainingStatistics) -> dict[str, float]:
         """Return the metrics since the last call, and start again."""
@@ -67,10 +74,10 @@ class Meters:
         averages |= {f"share/{name}": share for name, share in statistics.source_shares().items()}
         self._averages = averages
         rate = self._rate(statistics)
-        total = sum(self._seconds.values()) or 1.0
-        shares = {f"time/{name}": spent / total for name, spent in self._seconds.items()}
-        self._lately = (rate, dict(self._seconds))
-        self._seconds.clear()
+        total = sum(self.seconds.values()) or 1.0
+        shares = {f"time/{name}": spent / total for name, spent in self.seconds.items()}
+        self._lately = (rate, dict(self.seconds))
+        self.seconds.clear()
         self._since = (statistics.steps, time.perf_counter())
         return {**averages, **shares, "time/steps_per_second": rate}
 
@@ -91,7 +98,7 @@ class Meters:
 
     def _latest(self, statistics: TrainingStatistics) -> tuple[float, Mapping[str, float]]:
         if not self._lately[0] or time.perf_counter() - self._since[1] >= LEAST_SECONDS:
-            self._lately = (self._rate(statistics), dict(self._seconds))
+            self._lately = (self._rate(statistics), dict(self.seconds))
         return self._lately
 
     def _rate(self, statistics: TrainingStatistics) -> float:
@@ -115,6 +122,8 @@ def metrics_of(summary: EpisodeSummary, rewards: Mapping[str, float]) -> dict[st
         "episode/length": summary.steps,
         "episode/milestones": len(summary.milestone_steps),
         "episode/llm_share": summary.llm_share,
+        **({} if summary.success is None else {"episode/success": float(summary.success)}),
+        **{f"environment/{name}": value for name, value in sorted(summary.metrics.items())},
         **{f"reward/{part}": total for part, total in sorted(rewards.items())},
         **{f"milestone/{name}/step": step for name, step in summary.milestone_steps.items() if step},
         **{f"milestone/{name}/frame": frame for name, frame in summary.milestone_frames.items() if frame},

@@ -52,8 +52,9 @@ class ScriptCallbacks(Callback):
         self._call("episode_start", training, {"environment": environment, "number": number, "seed": seed})
 
     def on_episode(self, training: Training, summary: EpisodeSummary) -> None:
-        """Call the functions of ``episode_end``."""
+        """Call the functions of ``episode_end``. The environment's own metrics are ``environment/NAME``."""
         metrics = {"reward": summary.total_reward, **training.statistics.performance(summary)}
+        metrics |= {f"environment/{name}": value for name, value in summary.metrics.items()}
         self._call("episode_end", training, metrics)
 
     def on_rows(self, training: Training, rows: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pkmncli.api import ActionNames, Source
-from pkmncli.training.options import TrainerOptions
+from pkmncli.training.loop_options import TrainerOptions
 from pkmncli.training.recording.counters import TrainingStatistics
 from pkmncli.training.recording.journey import Journey
 

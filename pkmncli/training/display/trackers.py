@@ -9,14 +9,16 @@ from typing import Any
 
 from pkmncli.api import Tracker
 from pkmncli.config import NONE, ResolvedSettings
+from pkmncli.config.command_settings import CommandSettings
 from pkmncli.config.resolved import DEFAULT
 from pkmncli.diagnostics import debug_enabled, one_line, say
 from pkmncli.plugins import Registration, Registry
 from pkmncli.training.display.callbacks import Callback, Training
+from pkmncli.training.recording.rate_limit import RateLimit
 
 
-def chosen_trackers(settings: ResolvedSettings, registry: Registry) -> list[TrackedRun]:
-    """Return the trackers of a training. Nothing is written yet.
+def chosen_trackers(settings: ResolvedSettings | CommandSettings, registry: Registry) -> list[TrackedRun]:
+    """Return the trackers of a run. Nothing is written yet.
 
     Raises:
         PluginError: there is no such tracker, or what it needs is not installed.
@@ -24,7 +26,7 @@ def chosen_trackers(settings: ResolvedSettings, registry: Registry) -> list[Trac
     """
     chosen = []
     for name in settings.train.track:
-        by_default = settings.origins["track"] == DEFAULT
+        by_default = settings.origin("", "track") == DEFAULT
         if name == NONE or (by_default and name not in registry.names("trackers")):
             continue  # a plugin that was disabled on purpose is not missed
         registration = registry.get("trackers", name)
@@ -34,13 +36,20 @@ def chosen_trackers(settings: ResolvedSettings, registry: Registry) -> list[Trac
 
 
 class TrackedRun(Callback):
-    """A tracker, built when the training starts. A tracker that fails is reported and left out."""
+    """A tracker, built when the training starts. A tracker that fails is reported and left out.
+
+    Where it would be called too often, as by episodes of a few steps, it gets the latest value of each metric.
+    """
 
     def __init__(self, registration: Registration, settings: Any) -> None:
         self.name = registration.name
         self._build: Callable[..., Tracker] = registration.load()
         self._settings = settings
         self._tracker: Tracker | None = None
+        self._calls = RateLimit()
+        self._held: dict[str, float] = {}
+        """Metrics that wait for room among the calls."""
+        self._held_step = 0
         check = getattr(self._build, "check", None)
         if check is not None:
             check(settings)
@@ -53,15 +62,29 @@ class TrackedRun(Callback):
 
         self._carefully(build)
 
+    def on_step(self, training: Training) -> None:
+        """Pass held metrics on as soon as there is room."""
+        if self._held and self._calls.passes():
+            self._pass_held()
+
     def on_metrics(self, training: Training, metrics: Mapping[str, float]) -> None:
-        """Pass metrics on."""
+        """Pass metrics on, or hold them."""
         if self._tracker is not None:
-            self._carefully(self._tracker.log, training.statistics.steps, metrics)
+            self._held |= metrics
+            self._held_step = training.statistics.steps
+            if self._calls.passes():
+                self._pass_held()
 
     def before_checkpoint(self) -> None:
         """Flush the tracker: a run that resumes does not pass these metrics again."""
+        self._pass_held()
         if self._tracker is not None:
             self._carefully(self._tracker.flush)
+
+    def _pass_held(self) -> None:
+        held, self._held = self._held, {}
+        if held and self._tracker is not None:
+            self._carefully(self._tracker.log, self._held_step, held)
 
     def on_finish(self, training: Training, summary: Mapping[str, Any]) -> None:
         """Close the tracker with the run's summary."""
@@ -72,6 +95,7 @@ class TrackedRun(Callback):
         self._close(None)
 
     def _close(self, summary: Mapping[str, Any] | None) -> None:
+        self._pass_held()
         tracker, self._tracker = self._tracker, None
         if tracker is not None:
             self._carefully(tracker.close, summary)

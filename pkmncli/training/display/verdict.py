@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pkmncli.tables import table, terminal_columns
+
 PLAYERS = {"learner_alone": "learner alone", "pilot": "pilot", "random": "random play"}
 """Players whose results are compared: the key in ``summary.json``, and the name for people."""
 
@@ -29,7 +31,7 @@ def verdict(alone: Result, pilot: Result | None = None, random: Result | None = 
     sentence = (
         f"The learner alone reaches {alone['goal']} in {_of(alone)} starts ({interval_of(alone)}){_beside(others)}."
     )
-    if not alone["reached"]:
+    if not alone["reached"] and alone["milestones"]:
         name, episodes = furthest(alone)
         sentence += f" It gets as far as {name}, in {episodes}." if name else " It reaches no milestone."
     return sentence
@@ -62,16 +64,18 @@ def rows_of(found: Mapping[str, Any], players: Mapping[str, str] = PLAYERS) -> l
     return rows
 
 
-def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines of text, the first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+def table_lines(rows: Sequence[Sequence[str]], indent: str = "") -> list[str]:
+    """Return rows, headings first, as the lines of a table that fits the terminal."""
+    columns = terminal_columns()
+    headings, *cells = rows
+    drawn = table(
+        headings,
+        cells,
+        text=headings[:1],
+        drop=("steps to it", "steps", "95% interval"),
+        width=None if columns is None else columns - len(indent),
+    )
+    return [indent + line for line in drawn.split("\n")]
 
 
 def _of(result: Result) -> str:

@@ -30,7 +30,7 @@ class Baselines:
 
     Args:
         file: where results are kept, by all that decides them: environment, pilot, seed.
-        pool: environments that draw the seeds of evaluation.
+        pool: environments, built for evaluation, which has separate seeds.
     """
 
     def __init__(self, file: Path, pool: WorkerPool) -> None:
@@ -43,7 +43,7 @@ class Baselines:
         return ["pilot", "random"] if self.pool.spec.pilot is not None else ["random"]
 
     def find(
-        self, who: str, episodes: int, *, on_episode: Callable[[int], None], interrupted: Callable[[], bool]
+        self, who: str, episodes: int, *, on_step: Callable[[int, float], None], interrupted: Callable[[], bool]
     ) -> list[EpisodeSummary]:
         """Return the first ``episodes`` episodes of one of :attr:`players`; fewer only when interrupted.
 
@@ -52,10 +52,10 @@ class Baselines:
         kept, key = self._read(), self._key(who)
         if len(kept.get(key, ())) >= episodes:
             with contextlib.suppress(TypeError):  # edited, or of another version: they are played again
-                return [EpisodeSummary(**row) for row in kept[key][:episodes]]
+                return [EpisodeSummary(**self._as_now(row)) for row in kept[key][:episodes]]
         seed = self.pool.spec.seed
         policy: Policy = PilotPolicy() if who == "pilot" else RandomPolicy(seed)
-        played = evaluate(self.pool, policy, episodes, seed=seed, on_episode=on_episode, interrupted=interrupted)
+        played = evaluate(self.pool, policy, episodes, seed=seed, on_step=on_step, interrupted=interrupted)
         summaries = [one.summary for one in played]
         if len(summaries) == episodes:
             try:
@@ -63,6 +63,13 @@ class Baselines:
             except RunError as error:
                 say(f"{error}; until then {PLAYERS[who]} is played anew each time")
         return summaries
+
+    def _as_now(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the row of an earlier version, which counted every end of an episode as its goal, as one of now."""
+        found = {**row}
+        if "success" not in found and self.pool.goal is not None:
+            found["success"] = found.get("terminated")
+        return found
 
     def _key(self, who: str) -> str:
         return f"{who}-{_digest(self.pool.spec, who)}"
@@ -85,4 +92,8 @@ def _digest(spec: WorkerSpec, who: str) -> str:
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings without those that change only the observation, which baselines do not use."""
-    return {name: value for name, value in settings.items() if name not in ("observation_type", "goals", "screen")}
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in ("observation_type", "goals", "screen", "render_mode")
+    }

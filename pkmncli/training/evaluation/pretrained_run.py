@@ -14,7 +14,7 @@ from pkmncli.errors import CheckpointError, ConfigurationError, RunError
 from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.runs import Run, create_run, open_run
 from pkmncli.seeds import Purpose
-from pkmncli.training.assembly import build_learner, names_of, open_store, worker_spec
+from pkmncli.training.assembly import build_learner, names_of, worker_spec
 from pkmncli.training.beginnings.pretrained import FOLDER, find_pretrained
 from pkmncli.training.checkpoints.files import Checkpoint, read_checkpoint, write_checkpoint
 from pkmncli.training.checkpoints.state import TrainerState
@@ -71,7 +71,13 @@ def pretrained_run(game: str, registry: Registry, rom: Path | None = None) -> It
 
 
 def open_agent(
-    context: Any, run: str | None, save_dir: Path | None, registry: Registry, pretrained: str | None, rom: Path | None
+    context: Any,
+    run: str | None,
+    save_dir: Path | None,
+    registry: Registry,
+    pretrained: str | None,
+    rom: Path | None,
+    tell: Callable[[str], None],
 ) -> Run:
     """Return the run of a command: one in its folder, or a temporary one of a game's own policy.
 
@@ -82,6 +88,7 @@ def open_agent(
         registry: where plugins are looked up.
         pretrained: the game whose policy is wanted instead.
         rom: with ``pretrained`` that game's image, where its profile has none.
+        tell: takes a line before what takes seconds.
 
     Raises:
         ConfigurationError: both a run and a game are given, or there is no such policy.
@@ -91,17 +98,28 @@ def open_agent(
         return open_run(run, save_dir)
     if run is not None:
         raise ConfigurationError(f"--pretrained {pretrained} is no run's: leave out {run}")
+    tell(f"Loading the policy that comes with {pretrained}.")
     found: Run = context.with_resource(pretrained_run(pretrained, registry, rom))
     return found
 
 
-def play_for_show(run: Run, registry: Registry, episodes: int, interrupted: Callable[[], bool]) -> None:
-    """Let a run's learner play alone from held-out starts, and keep the episodes as an evaluation of the run."""
+def play_for_show(
+    run: Run,
+    registry: Registry,
+    episodes: int,
+    on_step: Callable[[int, float], None],
+    interrupted: Callable[[], bool],
+) -> None:
+    """Let a run's learner play alone from held-out starts, and keep the episodes as an evaluation of the run.
+
+    ``on_step`` is that of :func:`pkmncli.training.evaluation.evaluation.evaluate`.
+    """
     settings = run_settings(run, registry)
     folder = run.checkpoints.resolve()
     with WorkerPool(side_by_side_spec(settings, registry, num_envs=min(ENVIRONMENTS, episodes))) as pool:
         learner = build_learner(settings, registry, pool, total_steps=1, num_envs=settings.train.envs)
         learner.load_state_dict(read_checkpoint(folder).learner)
-        played = evaluate(pool, LearnerPolicy(learner), episodes, seed=settings.train.seed, interrupted=interrupted)
+        seed = settings.train.seed
+        played = evaluate(pool, LearnerPolicy(learner), episodes, seed=seed, on_step=on_step, interrupted=interrupted)
     result = {"run": run.name, "checkpoint": folder.name, "mode": AgentMode.RL_ONLY.value}
-    keep_evaluation(run, lambda folder: open_store(registry, folder), result, played)
+    keep_evaluation(run, registry, result, played)

@@ -13,7 +13,7 @@ from pkmncli.hybrid.arbiter import AgentMode
 from pkmncli.plugins import Registry
 from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
-from pkmncli.training.evaluation.evaluation import AgentPolicy, evaluate, report
+from pkmncli.training.evaluation.evaluation import AgentPolicy, EpisodeActor, evaluate, evaluation_of, report
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.spec import WorkerSpec
 
@@ -26,8 +26,8 @@ class Measured(NamedTuple):
 
     reward: float
     steps: int
-    success: bool
-    """True where it reached the goal."""
+    success: bool | None
+    """True if it was a success; None if nothing says so, or it was broken off."""
 
 
 class LazyWorkerPool:
@@ -87,8 +87,9 @@ class PeriodicEvaluation:
         """Play the episodes and return their :func:`pkmncli.training.evaluation.evaluation.report`."""
         pool = self.environments.pool
         policy = AgentPolicy(learner, self._mode, trust=0.0)
-        played = evaluate(pool, policy, self.episodes, seed=pool.spec.seed)
-        return report([one.summary for one in played], pool.milestone_names)
+        with evaluation_of(learner):
+            played = evaluate(pool, policy, self.episodes, seed=pool.spec.seed)
+        return report([one.summary for one in played], pool.milestone_names, pool.goal)
 
 
 class CurriculumEvaluation:
@@ -121,7 +122,7 @@ class CurriculumEvaluation:
 
         One that earns nothing for :attr:`idle_steps` is broken off, which counts as its end.
         """
-        pool = self.environments.pool
+        pool, actor = self.environments.pool, EpisodeActor(learner)
         found: dict[int, Measured] = {}
         waiting: list[list[int]] = [[] for _ in range(pool.num_envs)]
         for number in numbers:
@@ -130,15 +131,16 @@ class CurriculumEvaluation:
         while running:
             if interrupted():
                 return None
-            for index in running:
-                actions, confidences, _exploring = learner.act(pool.observation(index), explore=False)
-                pool.begin_step(index, int(actions[0]), Source.RL, float(confidences[0]))
+            for index, episode in running.items():
+                actions, confidences, _ = actor.act(pool.observation(index), episode.number)
+                pool.begin_step(index, int(actions[0]), Source.RL, float(confidences[0]), actor.controls(pool))
             for index, episode in list(running.items()):
                 record = pool.finish_step(index)
                 episode.add(float(record["reward"]))
                 ended = bool(record["terminated"] or record["truncated"])
                 if ended or episode.idle >= self.idle_steps:
-                    found[episode.number] = Measured(episode.reward, episode.steps, bool(record["terminated"]))
+                    success = pool.success_of_ended(index) if ended else None
+                    found[episode.number] = Measured(episode.reward, episode.steps, success)
                     del running[index]
                     if waiting[index]:
                         running[index] = _begin(pool, index, waiting[index].pop(0))

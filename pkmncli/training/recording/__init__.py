@@ -1,1 +1,1 @@
-"""The rows that a training records: decisions, episodes, metrics and how far it got."""
+"""The rows that a training records: decisions, episodes, metrics, and how far it got."""

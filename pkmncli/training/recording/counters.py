@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from pkmncli.api import EpisodeSummary, Source
-from pkmncli.training.options import Progress
+from pkmncli.training.loop_options import Progress
 
 RECENT_EPISODES = 10
 """Episodes that a «recent» average is taken over."""
@@ -30,7 +30,9 @@ class TrainingStatistics:
     steps_by_source: list[int] = field(default_factory=lambda: [0] * len(Source))
     recent_rewards: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
     recent_successes: deque[bool] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
-    """True for each recent episode that reached the goal."""
+    """True for each recent episode that was a success, False for one that was not."""
+    recent_metrics: dict[str, list[float]] = field(default_factory=dict)
+    """The environment's own metrics of the recent episodes, by name."""
     recent_learner_steps: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=RECENT_EPISODES))
     """For each recent episode the learner's steps, exploration included, and all steps."""
     curriculum_stage: int = 1
@@ -76,7 +78,10 @@ class TrainingStatistics:
         self.total_episode_steps += summary.steps
         self.total_llm_share += summary.llm_share
         self.recent_rewards.append(summary.total_reward)
-        self.recent_successes.append(summary.terminated)
+        if summary.success is not None:
+            self.recent_successes.append(summary.success)
+        for metric, value in summary.metrics.items():
+            self.recent_metrics[metric] = [*self.recent_metrics.get(metric, ()), value][-RECENT_EPISODES:]
         self.recent_learner_steps.append((learner_steps, summary.steps))
         if self.best_reward is None or summary.total_reward > self.best_reward:
             self.best_reward = summary.total_reward
@@ -97,14 +102,16 @@ class TrainingStatistics:
         self.best_evaluation = score
         return True
 
-    def add_alone(self, rewards: Sequence[float], steps: Sequence[int], successes: Sequence[bool]) -> dict[str, float]:
-        """Take in what episodes of the learner alone came to, by episode. Returns their means, by name."""
-        found = {
-            "reward": fmean(rewards),
-            "goal_share": fmean(successes),
-            "steps": fmean(steps),
-            "episodes": float(len(rewards)),
-        }
+    def add_alone(
+        self, rewards: Sequence[float], steps: Sequence[int], successes: Sequence[bool | None]
+    ) -> dict[str, float]:
+        """Take in the results of episodes of the learner alone. Return their means, by name.
+
+        ``goal_share`` is among them if it is known which episodes are successes.
+        """
+        found = {"reward": fmean(rewards), "steps": fmean(steps), "episodes": float(len(rewards))}
+        if any(success is not None for success in successes):  # one that was broken off is none
+            found["goal_share"] = fmean(bool(success) for success in successes)
         self.alone.append({"step": self.steps, **found})
         return found
 
@@ -126,7 +133,7 @@ class TrainingStatistics:
 
     @property
     def success_rate(self) -> float | None:
-        """Share of the recent episodes that reached the goal; nothing before the first has ended."""
+        """Share of the recent episodes that were a success; None if none of them says so."""
         return fmean(self.recent_successes) if self.recent_successes else None
 
     @property
@@ -134,6 +141,11 @@ class TrainingStatistics:
         """Share of the steps of the recent episodes that the learner decided; nothing before the first has ended."""
         total = sum(steps for _, steps in self.recent_learner_steps)
         return sum(own for own, _ in self.recent_learner_steps) / total if total else None
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Means of the environment's own metrics over the recent episodes, by name."""
+        return {name: fmean(values) for name, values in self.recent_metrics.items() if values}
 
     def performance(self, episode: EpisodeSummary) -> dict[str, Any]:
         """Return the performance metrics after an episode that was just counted."""
@@ -166,6 +178,7 @@ class TrainingStatistics:
             "curriculum_advancements": self.curriculum_advancements,
             "strategy_switches": self.strategy_switches,
             "success_rate": self.success_rate,
+            "metrics": self.metrics,
             "final_evaluation": self.evaluation,
             "alone": self.alone,
             "episodes_per_hour": round(3600 * self.episodes / self.elapsed_s, 1) if self.elapsed_s else None,

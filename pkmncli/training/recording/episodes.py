@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pkmncli.api import EpisodeSummary, Source
+from pkmncli.api import EpisodeSummary, Outcome, Source
+from pkmncli.training.workers.action_log import (
+    Actions,
+    action_array,
+    action_bytes,
+    action_list,
+    no_actions,
+    with_action,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from pkmncli.training.workers.shared_memory import StepValues
+
 OUTCOME_GOAL: Final = "goal"
+OUTCOME_ENDED: Final = "ended"
 OUTCOME_TIME_LIMIT: Final = "time-limit"
 
 MEMORY_HASH_DTYPE = np.dtype([("step", "<u4"), ("hash", "<u8")])
 """Element of an episode's ``memory_hashes``."""
+_MEMORY_HASH = struct.Struct("<IQ")
+"""The same, to write one: for a few of them numpy takes several times as long."""
 
 
 @dataclass
@@ -28,41 +42,32 @@ class RunningEpisode:
     number: int = 0
     seed: int = 0
     first_step: int = 0
-    presses: bytearray = field(default_factory=bytearray)
+    actions: Actions = field(default_factory=no_actions)
+    """Action of each step."""
     fine_hashes: list[int] = field(default_factory=list)
     memory_hashes: list[tuple[int, int]] = field(default_factory=list)
     total_reward: float = 0.0
     steps_by_source: list[int] = field(default_factory=lambda: [0] * len(Source))
-    sources: bytearray = field(default_factory=bytearray)
-    """Source of each step."""
-    rewards: list[float] = field(default_factory=list)
     start: str = ""
     """Hash of the saved state that it began in; empty for the training's own start."""
 
-    def add(self, record: np.void) -> None:
-        """Take in one step."""
-        self.presses.append(int(record["action"]))
-        self.fine_hashes.append(int(record["fine_hash"]))
-        if record["memory_hash"]:
-            self.memory_hashes.append((int(record["step"]), int(record["memory_hash"])))
-        reward = float(record["reward"])
-        self.total_reward += reward
-        self.rewards.append(reward)
-        self.sources.append(int(record["source"]))
-        self.steps_by_source[int(record["source"])] += 1
+    def add(self, step: StepValues, controls: NDArray[np.float32] | None = None) -> None:
+        """Take in one step, with the controls (dimensions,) of a continuous action."""
+        self.actions = with_action(self.actions, step.action if controls is None else controls)
+        self.fine_hashes.append(step.fine_hash)
+        if step.memory_hash:
+            self.memory_hashes.append((step.step, step.memory_hash))
+        self.total_reward += step.reward
+        self.steps_by_source[step.source] += 1
 
     @property
     def steps(self) -> int:
         """Steps taken so far."""
-        return len(self.presses)
+        return len(self.actions)
 
     def share(self, source: Source) -> float:
         """Share of the steps that ``source`` decided, 0..1."""
         return self.steps_by_source[source] / max(self.steps, 1)
-
-    def decided(self) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """Return source and reward of each step, both of shape (steps,)."""
-        return np.frombuffer(bytes(self.sources), np.uint8), np.asarray(self.rewards, np.float64)
 
     def summarize(
         self,
@@ -70,8 +75,11 @@ class RunningEpisode:
         record: np.void,
         milestones: Mapping[str, int],
         milestone_frames: Mapping[str, int] | None = None,
+        *,
+        success: bool | None = None,
+        metrics: Mapping[str, float] | None = None,
     ) -> EpisodeSummary:
-        """Return the summary of the episode, from its last step's record and its milestones."""
+        """Return the summary of the episode, from its last step's record and from what the environment reports."""
         terminated = bool(record["terminated"])
         return EpisodeSummary(
             environment=environment,
@@ -80,19 +88,21 @@ class RunningEpisode:
             steps=self.steps,
             total_reward=self.total_reward,
             terminated=terminated,
-            outcome=OUTCOME_GOAL if terminated else OUTCOME_TIME_LIMIT,
+            outcome=outcome_of(success, terminated=terminated),
             llm_share=self.share(Source.LLM),
             milestone_steps=dict(milestones),
             first_step=self.first_step,
             milestone_frames=dict(milestone_frames or {}),
+            success=success,
+            metrics=dict(metrics or {}),
         )
 
     def proof(self) -> dict[str, bytes]:
         """Return what a replay needs and checks, as bytes: actions, fine hashes and memory hashes."""
         return {
-            "presses": bytes(self.presses),
-            "fine_hashes": np.asarray(self.fine_hashes, "<u8").tobytes(),
-            "memory_hashes": np.asarray(self.memory_hashes, MEMORY_HASH_DTYPE).tobytes(),
+            "presses": action_bytes(self.actions),
+            "fine_hashes": struct.pack(f"<{len(self.fine_hashes)}Q", *self.fine_hashes),
+            "memory_hashes": b"".join([_MEMORY_HASH.pack(step, digest) for step, digest in self.memory_hashes]),
         }
 
     def state_dict(self) -> dict[str, Any]:
@@ -105,10 +115,8 @@ class RunningEpisode:
             "total_reward": self.total_reward,
             "steps_by_source": self.steps_by_source,
             "memory_hashes": [list(pair) for pair in self.memory_hashes],
-            "presses": np.frombuffer(bytes(self.presses), np.uint8),
+            "presses": action_array(self.actions),  # a copy: an array that shares its memory cannot grow
             "fine_hashes": np.asarray(self.fine_hashes, np.uint64),
-            "sources": np.frombuffer(bytes(self.sources), np.uint8),
-            "rewards": np.asarray(self.rewards, np.float64),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -117,7 +125,12 @@ class RunningEpisode:
         self.start, self.total_reward = state["start"], state["total_reward"]
         self.steps_by_source = list(state["steps_by_source"])
         self.memory_hashes = [(step, digest) for step, digest in state["memory_hashes"]]
-        self.presses = bytearray(state["presses"].tobytes())
+        self.actions = action_list(np.asarray(state["presses"]))
         self.fine_hashes = state["fine_hashes"].tolist()
-        self.sources = bytearray(state["sources"].tobytes())
-        self.rewards = state["rewards"].tolist()
+
+
+def outcome_of(success: bool | None, *, terminated: bool) -> Outcome:
+    """Return the outcome of an episode: a success, or how it ended."""
+    if success:
+        return OUTCOME_GOAL
+    return OUTCOME_ENDED if terminated else OUTCOME_TIME_LIMIT

@@ -5,11 +5,11 @@ An episode of a long game can take a whole training, so its journey is shown whi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pkmncli.declared import DEFAULT_FRAMES_PER_SECOND
+from pkmncli.api import DEFAULT_FRAMES_PER_SECOND
 
 
 class Reached(NamedTuple):
@@ -118,3 +118,10 @@ def in_words(journey: Journey, *, short: bool = False) -> str:
         steps = f"{since:,} step{'s' if since > 1 else ''}"
         parts.append(f"nothing new for {steps} ({play_time(since * per_step, seconds=True)})")
     return ", ".join(parts)
+
+
+def milestones_ahead(order: Sequence[str], reached: Collection[str], goal: str | None) -> list[str]:
+    """Return the milestones after the last one that was reached, up to the goal, in the game's order."""
+    of_training = order[: order.index(goal) + 1] if goal is not None and goal in order else order
+    last = max((place for place, name in enumerate(of_training) if name in reached), default=-1)
+    return list(of_training[last + 1 :])

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pkmncli.training.recording.journey import Journey, Reached
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pkmncli.training.recording.episodes import RunningEpisode
     from pkmncli.training.workers.pool import WorkerPool
+    from pkmncli.training.workers.shared_memory import StepValues
     from pkmncli.training.workers.spec import Standing
 
 
@@ -27,33 +24,33 @@ class Journeys:
     def __init__(self, pool: WorkerPool) -> None:
         self._pool = pool
         self._reached: list[list[Reached]] = [[] for _ in range(pool.num_envs)]
-        self._counts = np.zeros(pool.num_envs, np.int64)
+        self._counts = [0] * pool.num_envs
         self._ended: Journey | None = None
         """The furthest one that has ended."""
 
-    def after_step(self, records: NDArray[Any], elapsed_s: float, global_step: int) -> None:
+    def after_step(self, values: Sequence[StepValues], elapsed_s: float, global_step: int) -> None:
         """Take in a step of every environment: note milestones that running episodes have reached with it.
 
         Args:
-            records: of the step, (num_envs,).
+            values: of the step's records.
             elapsed_s: seconds that the training has taken.
             global_step: its steps over all environments.
         """
-        changed = records["milestones"] != self._counts
-        if changed.any():
-            for index in np.flatnonzero(changed & ~records["terminated"] & ~records["truncated"]).tolist():
+        for index, one in enumerate(values):
+            if one.milestones != self._counts[index] and not (one.terminated or one.truncated):
                 self._note(index, self._pool.standing(index), elapsed_s, global_step)
-                self._counts[index] = records["milestones"][index]
+                self._counts[index] = one.milestones
 
     def end(self, index: int, episode: RunningEpisode, elapsed_s: float, global_step: int) -> None:
         """Take in the end of an episode of environment ``index``, whose next one has begun in its process."""
         standing = self._pool.standing_of_ended(index)
         self._note(index, standing, elapsed_s, global_step)
+        reached = self._reached[index]
         # where another one got, it says nothing of the way there
         if standing.step and not episode.start:
-            journey = self._journey(index, episode.number, standing, ended=True)
-            if self._ended is None or journey.furthest_first < self._ended.furthest_first:
-                self._ended = journey
+            place = -len(reached), reached[-1].step if reached else 0
+            if self._ended is None or place < self._ended.furthest_first:
+                self._ended = self._journey(index, episode.number, standing, ended=True)
         self._reached[index] = []
         self._counts[index] = 0
 
@@ -101,7 +98,7 @@ class Journeys:
         """Return plain values to resume from."""
         return {
             "reached": [[one._asdict() for one in reached] for reached in self._reached],
-            "counts": self._counts.tolist(),
+            "counts": list(self._counts),
             "ended": None if self._ended is None else self._ended.as_dict(),
         }
 
@@ -110,7 +107,7 @@ class Journeys:
         if not state:
             return
         self._reached = [[Reached(**one) for one in reached] for reached in state["reached"]]
-        self._counts = np.asarray(state["counts"], np.int64)
+        self._counts = list(state["counts"])
         self._ended = None if state["ended"] is None else Journey.from_dict(state["ended"])
 
 

@@ -22,7 +22,8 @@ class ConsequenceWatcher:
     def __init__(self, phase_roles: Sequence[PhaseRole]) -> None:
         self._telling = frozenset(number for number, role in enumerate(phase_roles) if role in _TELLING)
         self._words = frozenset(number for number, role in enumerate(phase_roles) if role in _WORDS)
-        self._tiles: set[int] = set()
+        self._tiles: set[tuple[int, int, int]] = set()
+        """Map, x and y of each."""
         self._maps: set[int] = set()
 
     def begin(self, facts: Facts) -> None:
@@ -53,7 +54,7 @@ class ConsequenceWatcher:
 
     def _note(self, facts: Facts) -> bool:
         """Enter the tile. Returns whether it was new."""
-        tile = facts.map_id << 16 | facts.x << 8 | facts.y
+        tile = (facts.map_id, facts.x, facts.y)
         if tile in self._tiles:
             return False
         self._tiles.add(tile)
@@ -61,10 +62,13 @@ class ConsequenceWatcher:
         return True
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the tiles of the running episode, as numbers."""
-        return {"tiles": sorted(self._tiles)}
+        """Return the tiles of the running episode: map, x and y of each."""
+        return {"tiles": sorted(map(list, self._tiles))}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Resume from :meth:`state_dict`."""
-        self._tiles = set(state["tiles"])
-        self._maps = {tile >> 16 for tile in self._tiles}
+        """Resume from :meth:`state_dict`. A tile of an earlier version is one number, the last two bytes x and y."""
+        self._tiles = {
+            (tile >> 16, tile >> 8 & 255, tile & 255) if isinstance(tile, int) else tuple(tile)
+            for tile in state["tiles"]
+        }
+        self._maps = {map_id for map_id, _x, _y in self._tiles}

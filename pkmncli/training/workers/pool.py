@@ -1,4 +1,4 @@
-"""Parent's side of the workers: one process per environment, each with its own emulator.
+"""Parent's side of the workers: processes with one environment each, or with some, each with its own emulator.
 
 Emulators never share a process with another Python thread: beside a busy thread, a step takes a hundred times as long.
 """
@@ -6,66 +6,69 @@ Emulators never share a process with another Python thread: beside a busy thread
 from __future__ import annotations
 
 import contextlib
-import functools
-import logging
 import pickle
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pkmncli.api import FlatActions
+from pkmncli.api.live import LiveBoard
+from pkmncli.atomic_files import reason
 from pkmncli.errors import TrainingError
-from pkmncli.training.workers.press_log import PressLog
-from pkmncli.training.workers.process import (
-    ATTACH,
-    CALL,
-    SECONDS_TO_QUIT,
-    STEP,
-    STEP_MESSAGE,
-    WorkerLink,
-    WorkerLostError,
+from pkmncli.training.workers.action_log import ActionLog
+from pkmncli.training.workers.process import STEP_ENTRY, WorkerLostError
+from pkmncli.training.workers.replacement import Calls, WorkerProcesses
+from pkmncli.training.workers.shared_memory import (
+    FRAME_SLOTS,
+    NO_SLOT,
+    TERMINAL_SLOT,
+    SharedBlock,
+    StepValues,
+    layout_of,
 )
-from pkmncli.training.workers.shared_memory import FRAME_SLOTS, RECORD_DTYPE, TERMINAL_SLOT, SharedBlock, layout_of
 from pkmncli.training.workers.spec import EpisodeEnd, Standing, StepNews, WorkerSpec, WorkerState
+from pkmncli.training.workers.worker import show_picture
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import gymnasium
     from numpy.typing import NDArray
 
     from pkmncli.api import ActionNames, Advice, Context, PhaseRole, Skill
 
-logger = logging.getLogger(__name__)
 
-_Answer = TypeVar("_Answer")
-
-SECONDS_TO_START = 120.0
-_RESTARTS = 3
-"""Workers that replace one that was killed, before the training ends: memory that is short kills the next one, too."""
-_KILLED = frozenset([-9, -15, 255])
-"""Exit codes of a worker that was killed (SIGKILL, SIGTERM), or whose fork server was, which would know."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepResult:
     """Result of a step of every environment in shared memory. Views: valid until the step after the next.
 
-    ``observations`` is what was acted on, ``next_observations`` what followed (of an ended episode: its last), and
-    ``records`` a copy of the step records, shape (num_envs,).
+    ``observations`` is what was acted on, ``records`` a copy of the step records, shape (num_envs,), and ``values``
+    some of their fields for each environment.
     """
 
     observations: Mapping[str, NDArray[Any]]
-    next_observations: Mapping[str, NDArray[Any]]
     records: NDArray[Any]
+    values: Sequence[StepValues]
+    ended: Sequence[int]
+    """Environments whose episode ended with this step."""
+    begun: Mapping[str, NDArray[Any]]
+    """Observations to act on next; of an ended episode, the first one of the next."""
+    terminal: Mapping[str, NDArray[Any]]
+    """Last observations of the ended episodes; overwritten by the next step."""
+    controls: NDArray[np.float32] | None = None
+    """Actions of a continuous space, (num_envs, dimensions), as they were carried out; None in another."""
 
-    @property
-    def ended(self) -> NDArray[np.bool_]:
-        """True for environments whose episode ended with this step, shape (num_envs,)."""
-        ended: NDArray[np.bool_] = self.records["terminated"] | self.records["truncated"]
-        return ended
+    @cached_property
+    def next_observations(self) -> Mapping[str, NDArray[Any]]:
+        """Observations that followed the actions: of an ended episode, its last one. Read before the next step."""
+        if not self.ended:
+            return self.begun
+        after = {name: array.copy() for name, array in self.begun.items()}
+        for name, array in after.items():
+            array[self.ended] = self.terminal[name][self.ended]
+        return after
 
 
 class WorkerPool:
@@ -88,102 +91,106 @@ class WorkerPool:
     ) -> None:
         self.spec = spec
         self.num_envs = spec.num_envs
-        self._timeout_s = timeout_s
-        self._on_loss = on_loss or (lambda loss: None)
         self.on_report = on_report or (lambda environment, episode, report: None)
-        self._links: list[WorkerLink] = []
+        self._workers = WorkerProcesses(spec, timeout_s, self._way_back, on_loss or (lambda loss: None))
         self._closing = contextlib.ExitStack()
         self._slots = [0] * spec.num_envs
-        self._messages = [b""] * spec.num_envs
-        self._descriptions: dict[int, dict[str, Any]] = {}
-        self._lost: dict[int, WorkerLostError] = {}
+        self._unobserved = False
+        """True if the latest step of all environments wrote no observation."""
         self._ended = [EpisodeEnd(Standing(0, 0, (), (), {}, None), {})] * spec.num_envs
-        self.losses = 0
-        """Workers that were lost and replaced."""
-        self._logs = [PressLog() for _ in range(spec.num_envs)]
+        self._logs = [ActionLog() for _ in range(spec.num_envs)]
         self._next_starts = [""] * spec.num_envs
         self._episodes = [0] * spec.num_envs
         try:
-            for index in range(spec.num_envs):
-                self._links.append(WorkerLink(index, spec))
-            descriptions = [
-                self._begin(index, functools.partial(self._description, index), "could not be started")
-                for index in range(spec.num_envs)
-            ]
-            self.observation_space: gymnasium.spaces.Dict = descriptions[0]["observation_space"]
-            self.action_space: gymnasium.spaces.Discrete = descriptions[0]["action_space"]
-            self.phase_names: list[str] = descriptions[0]["phase_names"]
-            self.situations: list[str] = descriptions[0]["situations"]
+            description = self._workers.start()
+            self.observation_space: gymnasium.spaces.Dict = description["observation_space"]
+            self.action_space: gymnasium.spaces.Discrete | gymnasium.spaces.Box = description["action_space"]
+            self.phase_names: list[str] = description["phase_names"]
+            self.situations: list[str] = description["situations"]
             """The kind of situation that each phase is."""
-            self.phase_roles: list[PhaseRole] = descriptions[0]["phase_roles"]
-            self.action_names: ActionNames = descriptions[0]["action_names"]
-            self.frames_per_second: float = descriptions[0]["frames_per_second"]
+            self.phase_roles: list[PhaseRole] = description["phase_roles"]
+            self.action_names: ActionNames = description["action_names"]
+            self.frames_per_second: float = description["frames_per_second"]
             """Frames of the game that are one second of play."""
-            self.skills: tuple[Skill, ...] = descriptions[0]["skills"]
+            self.skills: tuple[Skill, ...] = description["skills"]
             """Skills of the pilot that advice can ask for."""
-            self.milestone_names: list[str] = descriptions[0]["milestone_names"]
-            self.goal: str | None = descriptions[0]["goal"]
+            self.milestone_names: list[str] = description["milestone_names"]
+            self.goal: str | None = description["goal"]
             """The milestone that ends an episode, where the environment says so."""
-            self.names: dict[str, Any] = descriptions[0]["names"]
-            self.reward_names: list[str] = descriptions[0]["reward_names"]
-            self.identity: dict[str, Any] = descriptions[0]["identity"]
-            self.max_steps_per_episode: int = descriptions[0]["max_steps_per_episode"]
-            block = SharedBlock(layout_of(self.observation_space), spec.num_envs)
+            self.names: dict[str, Any] = description["names"]
+            self.reward_names: list[str] = description["reward_names"]
+            self.metric_names: list[str] = description["metric_names"]
+            """The environment's own metrics of an episode, as far as it names them."""
+            self.identity: dict[str, Any] = description["identity"]
+            self.max_steps_per_episode: int = description["max_steps_per_episode"]
+            self.flat_actions = FlatActions.of(self.action_space)
+            block = SharedBlock(
+                layout_of(self.observation_space), spec.num_envs, dimensions=self.flat_actions.dimensions
+            )
             self._block = self._closing.enter_context(contextlib.closing(block))
-            for index in range(spec.num_envs):
-                self._begin(index, functools.partial(self._attach, index), "could not be started")
+            self._workers.share(block)
         except BaseException:
             self.close()
             raise
 
-    def _begin(self, index: int, begin: Callable[[], _Answer], failure: str) -> _Answer:
-        """Return what ``begin`` returns. A worker that is killed meanwhile is replaced, :data:`_RESTARTS` times.
+    def _place(self, index: int) -> tuple[int, int]:
+        """Return the worker of an environment, and its place there."""
+        return divmod(index, self.spec.envs_per_worker)
 
-        Raises:
-            TrainingError: the worker was killed more often, or was lost otherwise.
-        """
-        restarts = 0
-        while True:
-            try:
-                return begin()
-            except WorkerLostError as loss:
-                if self._links[index].process.exitcode not in _KILLED or restarts == _RESTARTS:
-                    raise TrainingError(f"environment {index} {failure}: {loss.reason}") from loss
-                logger.warning("environment %d is started again: %s", index, loss.reason)
-                self._replace(index)
-                restarts += 1
+    def _way_back(self, worker: int) -> list[Calls]:
+        """Return the calls that play the running episodes of a worker's environments again, to the same states."""
+        group = self._workers.groups[worker]
+        return [
+            (
+                "replay",
+                [
+                    (self._episodes[index], self._logs[index], self._slots[index], _state(self._logs[index].start))
+                    for index in group
+                ],
+            ),
+            ("begin_next_at", [(_state(self._next_starts[index]),) for index in group]),
+        ]
 
-    def _description(self, index: int) -> dict[str, Any]:
-        """Return the description that a worker sends of its environment when it has started."""
-        if index not in self._descriptions:
-            self._descriptions[index] = pickle.loads(self._links[index].receive(SECONDS_TO_START)[1:])
-        return self._descriptions[index]
+    @property
+    def losses(self) -> int:
+        """Workers that were lost and replaced."""
+        return self._workers.losses
 
-    def _replace(self, index: int) -> None:
-        """Start another worker in the place of one that is lost."""
-        self._links[index].kill()
-        self._descriptions.pop(index, None)
-        self._links[index] = WorkerLink(index, self.spec)
-
-    def _attach(self, index: int) -> None:
-        """Give a worker that has started the shared memory."""
-        self._description(index)
-        link = self._links[index]
-        link.send(ATTACH + pickle.dumps(self._block.layout))
-        link.receive(self._timeout_s)
-        assert link.process.pid is not None
-        self._block.send(link.channel, link.process.pid)
-        link.receive(self._timeout_s)
+    def process_id(self, index: int) -> int:
+        """Return the process id of an environment's worker: another one after a loss."""
+        return self._workers.process_id(self._place(index)[0])
 
     # Steps of all at once ------------------------------------------------------------------------------------
 
     def observations(self) -> Mapping[str, NDArray[Any]]:
-        """Return the current observations: views of shape (num_envs, ...), valid until the step after the next."""
+        """Return the current observations: views of shape (num_envs, ...), valid until the step after the next.
+
+        If the latest step wrote none, the workers are asked for them.
+        """
+        self._write_missing()
         return self._block.slots[self._slots[0]]
+
+    def _write_missing(self) -> None:
+        """Let the workers write the observations that the latest step left out."""
+        if self._unobserved:
+            self._unobserved = False
+            self.call_all("show", [(slot,) for slot in self._slots])
 
     def records(self) -> NDArray[Any]:
         """Return the records of the latest step: a view of shape (num_envs,), overwritten by the next."""
         return self._block.records
+
+    def controls(self) -> NDArray[np.float32] | None:
+        """Return the actions of the latest step in a continuous space, (num_envs, dimensions); None in another."""
+        return self._block.controls.copy() if self._block.dimensions else None
+
+    def _set_controls(self, index: int | slice, controls: NDArray[np.float32] | None) -> None:
+        """Write the actions of the next step of a continuous space, clipped to its bounds; the middle without any."""
+        if self._block.dimensions:
+            low, high = self.flat_actions.low, self.flat_actions.high
+            self._block.controls[index] = (
+                self.flat_actions.action(0) if controls is None else np.clip(controls, low, high)
+            )
 
     def pilot_confidences(self) -> NDArray[np.float32]:
         """Return the confidence of each environment's pilot in its next action, shape (num_envs,)."""
@@ -201,14 +208,14 @@ class WorkerPool:
     def reset(self, episode: int = 0) -> None:
         """Begin the first episode of every environment, or another one by its number."""
         self._episodes = [episode] * self.num_envs
-        self._logs = [PressLog() for _ in range(self.num_envs)]
-        self._slots = [0] * self.num_envs
+        self._logs = [ActionLog() for _ in range(self.num_envs)]
+        self._slots, self._unobserved = [0] * self.num_envs, False
         self.call_all("reset", [(episode, 0)] * self.num_envs)
 
     def reset_one(self, index: int, episode: int) -> None:
         """Begin an episode of one environment by its number. Not to be mixed with steps of all at once."""
         self._episodes[index] = episode
-        self._logs[index] = PressLog()
+        self._logs[index] = ActionLog()
         self.call(index, "reset", episode, self._slots[index])
 
     def step(
@@ -217,6 +224,9 @@ class WorkerPool:
         sources: NDArray[np.uint8],
         confidences: NDArray[np.float32],
         meanwhile: Callable[[], None] = lambda: None,
+        controls: NDArray[np.float32] | None = None,
+        *,
+        observed: bool = True,
     ) -> StepResult:
         """Take one step of every environment. Do not mix it with steps of single environments.
 
@@ -225,125 +235,106 @@ class WorkerPool:
             sources: (num_envs,), who decided, where it was not the pilot.
             confidences: (num_envs,), how sure that one was.
             meanwhile: called while they step.
+            controls: (num_envs, dimensions), the actions of a continuous space.
+            observed: False if nobody reads the observations of the result: then they are those of an earlier step.
         """
+        self._set_controls(slice(None), controls)
         before = self._slots[0]
-        for index, (action, source, confidence) in enumerate(
-            zip(actions.tolist(), sources.tolist(), confidences.tolist(), strict=True)
-        ):
-            self.begin_step(index, action, source, confidence)
+        slot = (before + 1) % FRAME_SLOTS if observed else NO_SLOT
+        each = zip(actions.tolist(), sources.tolist(), confidences.tolist(), strict=True)
+        entries = [STEP_ENTRY.pack(action, slot, source, confidence) for action, source, confidence in each]
+        for worker, group in enumerate(self._workers.groups):
+            self._workers.send_step(worker, entries[group.start : group.stop])
         meanwhile()
-        records = np.empty(self.num_envs, RECORD_DTYPE)
-        for index in range(self.num_envs):
-            records[index] = self.finish_step(index)
-        after: Mapping[str, NDArray[Any]] = self._block.slots[self._slots[0]]
-        ended = np.flatnonzero(records["terminated"] | records["truncated"])
-        if ended.size:
-            terminal = self._block.slots[TERMINAL_SLOT]
-            after = {name: array.copy() for name, array in after.items()}
-            for name, array in after.items():
-                array[ended] = terminal[name][ended]
-        return StepResult(self._block.slots[before], after, records)
+        news: dict[int, StepNews] = {}
+        for worker in range(len(self._workers.groups)):
+            news |= self._receive_step(worker)
+        self._unobserved = not observed
+        if observed:
+            self._slots = [slot] * self.num_envs
+        values = self._block.read_values()
+        ended = []
+        for index, one in enumerate(values):
+            self._note_step(index, one.action, one.source, news.get(index))
+            if one.terminated or one.truncated:
+                ended.append(index)
+        return StepResult(
+            observations=self._block.slots[before],
+            records=self._block.copy_records(),
+            values=values,
+            ended=ended,
+            begun=self._block.slots[self._slots[0]],
+            terminal=self._block.slots[TERMINAL_SLOT],
+            controls=self.controls(),
+        )
 
     # Steps of one at a time ------------------------------------------------------------------------------------
 
     def observation(self, index: int) -> Mapping[str, NDArray[Any]]:
         """Return the current observation of one environment: views of shape (1, ...)."""
+        self._write_missing()
         return {name: array[index : index + 1] for name, array in self._block.slots[self._slots[index]].items()}
 
-    def begin_step(self, index: int, action: int, source: int, confidence: float) -> None:
-        """Tell one environment to step, and do not wait for it. Arguments as those of :meth:`step`."""
+    def begin_step(
+        self, index: int, action: int, source: int, confidence: float, controls: NDArray[np.float32] | None = None
+    ) -> None:
+        """Tell one environment, which has a worker to itself, to step, and do not wait for it.
+
+        Arguments as those of :meth:`step`; controls are (dimensions,).
+        """
+        self._set_controls(index, controls)
         slot = (self._slots[index] + 1) % FRAME_SLOTS
-        self._messages[index] = STEP_MESSAGE.pack(STEP, action, slot, source, confidence)
-        try:
-            self._links[index].send(self._messages[index])
-        except WorkerLostError as loss:
-            self._lost[index] = loss
+        self._workers.send_step(index, [STEP_ENTRY.pack(action, slot, source, confidence)])
 
     def finish_step(self, index: int) -> np.void:
         """Wait for the step that :meth:`begin_step` began. Returns a copy of its record."""
-        link = self._links[index]
-        try:
-            if index in self._lost:
-                raise self._lost.pop(index)
-            answer = link.receive(self._timeout_s)
-        except WorkerLostError as loss:
-            answer = self._ask_new_worker(index, loss, self._messages[index], self._timeout_s)
+        news = self._receive_step(index)
         self._slots[index] ^= 1
         record: np.void = self._block.records[index].copy()
-        news: StepNews | None = pickle.loads(answer[1:]) if len(answer) > 1 else None
-        for report in news.reports if news is not None else ():
-            self.on_report(index, self._episodes[index], report)
-        if news is not None and news.end is not None:
-            self._ended[index] = news.end
-            self._logs[index].begin(self._next_starts[index])
-            self._episodes[index] += 1
-        else:
-            self._logs[index].add(record)
+        self._note_step(index, int(record["action"]), int(record["source"]), news.get(index))
         return record
+
+    def _receive_step(self, worker: int) -> dict[int, StepNews]:
+        """Wait until all environments of a worker have stepped. Returns the news by environment."""
+        answer = self._workers.receive(worker)
+        if not answer:
+            return {}
+        return {self._workers.groups[worker][place]: StepNews.of(news) for place, news in pickle.loads(answer)}
+
+    def _note_step(self, index: int, action: int, source: int, news: StepNews | None) -> None:
+        """Take in a step of one environment."""
+        if news is not None:
+            for report in news.reports:
+                self.on_report(index, self._episodes[index], report)
+            if news.end is not None:
+                self._ended[index] = news.end
+                self._logs[index].begin(self._next_starts[index])
+                self._episodes[index] += 1
+                return
+        self._logs[index].add(self._block.controls[index].copy() if self._block.dimensions else action, source)
 
     def ready(self, indices: Collection[int]) -> list[int]:
         """Wait until at least one of these environments has finished its step. Returns those that have."""
-        lost = [index for index in indices if index in self._lost]
-        if lost:
-            return lost
-        links: dict[Any, int] = {self._links[index].channel.connection: index for index in indices}
-        done = [links[one] for one in wait(list(links), self._timeout_s)]
-        return sorted(done) or list(indices)  # where none answers in time, finish_step says so
+        return self._workers.ready(indices)
 
     # Calls -------------------------------------------------------------------------------------------------------
 
-    def _ask_new_worker(self, index: int, loss: WorkerLostError, message: bytes, timeout_s: float) -> bytes:
-        """Start a lost worker again, replay its episode, which leads to the same state, and ask it again."""
-        self.losses += 1
-        self._on_loss(loss)
-        self._replace(index)
-
-        def play_again() -> bytes:
-            self._attach(index)
-            link = self._links[index]
-            link.send(_call_message("replay", self._episodes[index], self._logs[index], self._slots[index]))
-            link.receive(self._call_timeout_s)
-            link.send(_call_message("begin_next_at", self._next_starts[index]))
-            link.receive(self._call_timeout_s)
-            link.send(message)
-            return link.receive(timeout_s)
-
-        return self._begin(index, play_again, "failed twice at the same step")
-
-    @property
-    def _call_timeout_s(self) -> float:
-        return max(self._timeout_s, SECONDS_TO_START)
-
     def call(self, index: int, name: str, *arguments: Any) -> Any:
-        """Call a method of one worker."""
-        message = _call_message(name, *arguments)
-        try:
-            self._links[index].send(message)
-            answer = self._links[index].receive(self._call_timeout_s)
-        except WorkerLostError as loss:
-            answer = self._ask_new_worker(index, loss, message, self._call_timeout_s)
-        return pickle.loads(answer[1:])
+        """Call a method of one environment's worker."""
+        worker, place = self._place(index)
+        self._workers.send_calls(worker, name, [arguments], place)
+        return pickle.loads(self._workers.receive(worker))[0]
 
     def call_all(self, name: str, arguments: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """Call a method of every worker, all at the same time."""
+        """Call a method for every environment, in all workers at the same time."""
         each = arguments if arguments is not None else [()] * self.num_envs
-        messages = [_call_message(name, *own) for own in each]
-        lost: dict[int, WorkerLostError] = {}
-        for index, message in enumerate(messages):
-            try:
-                self._links[index].send(message)
-            except WorkerLostError as loss:
-                lost[index] = loss
-        answers = []
-        for index, message in enumerate(messages):
-            try:
-                if index in lost:
-                    raise lost[index]
-                answer = self._links[index].receive(self._call_timeout_s)
-            except WorkerLostError as loss:
-                answer = self._ask_new_worker(index, loss, message, self._call_timeout_s)
-            answers.append(pickle.loads(answer[1:]))
-        return answers
+        for worker, group in enumerate(self._workers.groups):
+            self._workers.send_calls(worker, name, each[group.start : group.stop])
+        return [
+            answer
+            for worker in range(len(self._workers.groups))
+            for answer in pickle.loads(self._workers.receive(worker))
+        ]
 
     def context(self, index: int) -> Context:
         """Return the state of one environment in words."""
@@ -357,10 +348,15 @@ class WorkerPool:
         self._logs[index].advise(advice)
 
     def begin_next_at(self, index: int, path: str) -> None:
-        """Begin one environment's next episodes in the saved state of a file; an empty path for its own start."""
+        """Begin one environment's next episodes in the saved state of a file; an empty path for its own start.
+
+        Raises:
+            TrainingError: the file can't be read.
+        """
         if path != self._next_starts[index]:
+            state = _state(path)
             self._next_starts[index] = path
-            self.call(index, "begin_next_at", path)
+            self.call(index, "begin_next_at", state)
 
     def begin_recorded(self, index: int, seed: int, start: bytes | None) -> None:
         """Begin an episode in one environment as an earlier run recorded it, by its seed and saved start state.
@@ -403,7 +399,12 @@ class WorkerPool:
 
     def views_onto(self, path: Path, shape: tuple[int, ...]) -> list[str]:
         """Have each environment put that picture, of this shape, on the live board in a file. Return what failed."""
-        faults: list[str] = self.call_all("view_onto", [(str(path), self.num_envs, shape)] * self.num_envs)
+        if self.spec.ray:  # the file may be on another machine
+            pictures, screens = self.call_all("view"), LiveBoard(path, self.num_envs, shape).screens
+            assert screens is not None
+            faults = [show_picture(screens, index, picture, shape) for index, picture in enumerate(pictures)]
+        else:
+            faults = self.call_all("view_onto", [(str(path), self.num_envs, shape)] * self.num_envs)
         return [fault for fault in faults if fault]
 
     def picture(self, index: int) -> bytes:
@@ -425,31 +426,34 @@ class WorkerPool:
         """For the episode of an environment that ended last: what each part of its reward earned, where it is known."""
         return self._ended[index].reward_totals
 
+    def success_of_ended(self, index: int) -> bool | None:
+        """Return whether the episode of an environment that ended last is a success; None where nothing says so."""
+        return self._ended[index].success
+
+    def metrics_of_ended(self, index: int) -> Mapping[str, float]:
+        """Return the environment's own metrics of its episode that ended last, by name."""
+        return self._ended[index].metrics
+
     def save(self) -> list[WorkerState]:
         """Return the state of every worker."""
         return self.call_all("save")
 
     def load(self, states: Sequence[WorkerState], logs: Sequence[Mapping[str, Any]]) -> None:
         """Resume from saved states; ``logs`` are the states of :meth:`logs`."""
-        self._slots = [0] * self.num_envs
+        self._slots, self._unobserved = [0] * self.num_envs, False
         self.call_all("load", [(state, 0) for state in states])
         self._episodes = [state.episode for state in states]
-        self._logs = [PressLog() for _ in logs]
+        self._logs = [ActionLog() for _ in logs]
         for log, state in zip(self._logs, logs, strict=True):
             log.load_state_dict(state)
 
-    def logs(self) -> Sequence[PressLog]:
+    def logs(self) -> Sequence[ActionLog]:
         """Return the logs of the running episodes."""
         return self._logs
 
     def close(self, *, at_once: bool = False) -> None:
         """End all workers, in good order unless ``at_once``. May be called twice."""
-        if not at_once:
-            for link in self._links:
-                link.ask_to_quit()
-        for link in self._links:
-            link.end(0 if at_once else SECONDS_TO_QUIT)
-        self._links = []
+        self._workers.close(at_once=at_once)
         self._closing.close()
 
     def __enter__(self) -> WorkerPool:
@@ -459,5 +463,9 @@ class WorkerPool:
         self.close(at_once=kind is KeyboardInterrupt)  # one that is stuck would take seconds
 
 
-def _call_message(name: str, *arguments: Any) -> bytes:
-    return CALL + pickle.dumps((name, arguments))
+def _state(path: str) -> bytes | None:
+    """Return the saved state in a file; None without a path. Raise TrainingError if it can't be read."""
+    try:
+        return Path(path).read_bytes() if path else None
+    except OSError as error:
+        raise TrainingError(f"the start state {path} can't be read: {reason(error)}") from None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import struct
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import reduction
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -30,11 +31,61 @@ RECORD_DTYPE = np.dtype(list(STEP_RECORD), align=True)
 
 _ALIGNMENT = 64  # a cache line, so that two workers never write to the same one
 
+
+def _aligned(nbytes: int) -> int:
+    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
+
+
+_STRIDE = _aligned(RECORD_DTYPE.itemsize)
+"""Bytes from one environment's record to the next."""
+
+
+class StepValues(NamedTuple):
+    """Fields of a step's record that the trainer looks at after every step, as plain values."""
+
+    step: int
+    action: int
+    source: int
+    reward: float
+    terminated: bool
+    truncated: bool
+    milestones: int
+    fine_hash: int
+    memory_hash: int
+
+    @classmethod
+    def of(cls, record: np.void) -> StepValues:
+        """Return the values of a record."""
+        return cls(*(record[name].item() for name in cls._fields))
+
+
+_CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i", "f4": "f", "b1": "?"}
+
+
+def _packing(names: Iterable[str]) -> struct.Struct:
+    """Return the format of a record with these of its fields. A record in numpy takes several times as long."""
+    code, end = "=", 0
+    fields = RECORD_DTYPE.fields
+    assert fields is not None
+    for name in names:
+        dtype, offset = fields[name][:2]
+        code += f"{offset - end}x" + _CODES.get(dtype.str[1:], f"{dtype.itemsize}s")
+        end = offset + dtype.itemsize
+    return struct.Struct(f"{code}{_STRIDE - end}x")
+
+
+_WHOLE = _packing(RECORD_DTYPE.names or ())
+_VALUES = _packing(StepValues._fields)
+_PARTS = list(RECORD_DTYPE.names or ()).index("reward_parts")
+
 FRAME_SLOTS = 2
 """Observations alternate between two slots: the one acted on stays whole while its successor is written."""
 
 TERMINAL_SLOT = FRAME_SLOTS
 """Slot of an episode's last observation, beside the first one of the next."""
+
+NO_SLOT = 255
+"""In place of a slot: nobody reads the observation of this step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +95,8 @@ class FieldLayout:
     name: str
     shape: tuple[int, ...]
     dtype: str
+    path: tuple[str, ...] = ()
+    """Keys of the nested dictionaries that it is in, and its own; empty if its name is its only key."""
 
     @property
     def nbytes(self) -> int:
@@ -52,17 +105,16 @@ class FieldLayout:
 
 
 def layout_of(space: gymnasium.spaces.Dict) -> tuple[FieldLayout, ...]:
-    """Return the layout of a dictionary observation space whose members are arrays."""
+    """Return the layout of a dictionary observation space whose members are arrays; text is left out."""
+    from pkmncli.api.spaces import array_members  # noqa: PLC0415 - brings gymnasium
+
     fields = []
-    for name, member in space.spaces.items():
+    for path, member in array_members(space).items():
+        name = ".".join(path)
         if member.shape is None or member.dtype is None:
             raise TypeError(f"observation {name!r} is no array; only Box, MultiBinary and the like can be shared")
-        fields.append(FieldLayout(name, tuple(member.shape), np.dtype(member.dtype).str))
+        fields.append(FieldLayout(name, tuple(member.shape), np.dtype(member.dtype).str, path))
     return tuple(fields)
-
-
-def _aligned(nbytes: int) -> int:
-    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
 def _nameless_file(nbytes: int) -> IO[bytes]:
@@ -95,14 +147,20 @@ def _nameless_file(nbytes: int) -> IO[bytes]:
 class SharedBlock:
     """Observations and records of ``num_envs`` environments in a nameless file that several processes map.
 
+    A continuous action of that many ``dimensions`` is in it, too.
+
     The parent makes it, and sends its handle to each worker, to those that replace a lost one too. It vanishes with
     the last process that holds it, however that process ends.
     """
 
-    def __init__(self, layout: tuple[FieldLayout, ...], num_envs: int, file: IO[bytes] | None = None) -> None:
+    def __init__(
+        self, layout: tuple[FieldLayout, ...], num_envs: int, file: IO[bytes] | None = None, *, dimensions: int = 0
+    ) -> None:
         self.layout = layout
         self.num_envs = num_envs
-        per_env = sum(_aligned(field.nbytes) for field in layout) * (FRAME_SLOTS + 1) + _aligned(RECORD_DTYPE.itemsize)
+        self.dimensions = dimensions
+        per_env = sum(_aligned(field.nbytes) for field in layout) * (FRAME_SLOTS + 1) + _STRIDE
+        per_env += _aligned(4 * dimensions)
         if file is None:
             file = _nameless_file(per_env * num_envs)
         self._file = file
@@ -121,23 +179,74 @@ class SharedBlock:
                 offset += stride * num_envs
             slots.append(arrays)
         self.slots: tuple[Mapping[str, NDArray[Any]], ...] = tuple(slots)
-        stride = _aligned(RECORD_DTYPE.itemsize)
+        self._views: dict[tuple[int, int], dict[str, Any]] = {}
+        whole = np.frombuffer(buffer, np.uint8, _STRIDE * num_envs, offset)
+        self.records: NDArray[Any] = np.ndarray((num_envs,), RECORD_DTYPE, buffer=whole, strides=(_STRIDE,))
+        self._record_rows = whole.reshape(num_envs, _STRIDE)[:, : RECORD_DTYPE.itemsize]
+        self._record_bytes = memoryview(buffer)[offset : offset + _STRIDE * num_envs]
+        offset += _STRIDE * num_envs
+        stride = _aligned(4 * dimensions)
         whole = np.frombuffer(buffer, np.uint8, stride * num_envs, offset)
-        self.records: NDArray[Any] = np.ndarray((num_envs,), RECORD_DTYPE, buffer=whole, strides=(stride,))
+        self.controls: NDArray[np.float32] = np.ndarray(
+            (num_envs, dimensions), np.float32, buffer=whole, strides=(stride, 4)
+        )
+        """Actions of the step that is being taken, in a continuous space; written by the parent."""
 
-    def environment(self, slot: int, index: int) -> dict[str, NDArray[Any]]:
-        """Return views of one environment's arrays in a slot, to be written to."""
-        return {name: array[index] for name, array in self.slots[slot].items()}
+    def environment(self, slot: int, index: int) -> dict[str, Any]:
+        """Return views of one environment's arrays in a slot, to be written to; nested as the space is."""
+        if (slot, index) in self._views:
+            return self._views[slot, index]
+        views = self._views[slot, index] = {}
+        for field in self.layout:
+            *outer, key = field.path or (field.name,)
+            place = views
+            for one in outer:
+                place = place.setdefault(one, {})
+            place[key] = self.slots[slot][field.name][index, ...]
+        return views
+
+    def write_record(self, index: int, values: Sequence[Any]) -> None:
+        """Write one environment's record: a value for each field, reward parts as bytes."""
+        try:
+            _WHOLE.pack_into(self._record_bytes, _STRIDE * index, *values)
+        except (struct.error, OverflowError):  # such as a number that numpy rounds or takes as infinite
+            parts = np.frombuffer(values[_PARTS], np.float32)
+            self.records[index] = (*values[:_PARTS], parts, *values[_PARTS + 1 :])
+
+    def read_values(self) -> list[StepValues]:
+        """Return the plain values of every environment's record."""
+        return list(map(StepValues._make, _VALUES.iter_unpack(self._record_bytes)))
+
+    def copy_records(self) -> NDArray[Any]:
+        """Return a copy of the records, shape (num_envs,). Field by field, as numpy copies them, it takes long."""
+        return np.ndarray((self.num_envs,), RECORD_DTYPE, bytearray(self._record_rows.tobytes()))
+
+    def packed(self, slot: int, index: int) -> tuple[bytes, bytes]:
+        """Return one environment's arrays in a slot, and its record, to be sent to another machine."""
+        rows = self.slots[slot]
+        arrays = b"".join(rows[field.name][index].tobytes() for field in self.layout)
+        return arrays, self._record_rows[index].tobytes()
+
+    def unpack(self, slot: int, index: int, arrays: bytes, record: bytes) -> None:
+        """Write what :meth:`packed` has returned in another block of this layout."""
+        rows, offset = self.slots[slot], 0
+        for field in self.layout:
+            count = int(np.prod(field.shape, dtype=np.int64))
+            rows[field.name][index] = np.frombuffer(arrays, field.dtype, count, offset).reshape(field.shape)
+            offset += field.nbytes
+        self._record_rows[index] = np.frombuffer(record, np.uint8)
 
     def send(self, channel: Channel, process_id: int) -> None:
         """Send the block's handle to the process at the other end of a channel."""
         channel.send_handle(_handle_of(self._file.fileno()), process_id)
 
     @classmethod
-    def receive(cls, connection: Connection, layout: tuple[FieldLayout, ...], num_envs: int) -> SharedBlock:
+    def receive(
+        cls, connection: Connection, layout: tuple[FieldLayout, ...], num_envs: int, dimensions: int = 0
+    ) -> SharedBlock:
         """Return the block whose handle comes next through the pipe. It cannot be sent on."""
         with _file_of(reduction.recv_handle(connection)) as file:
-            return cls(layout, num_envs, file)
+            return cls(layout, num_envs, file, dimensions=dimensions)
 
     def close(self) -> None:
         """Release the handle: the block cannot be sent any more. Its arrays stay as long as they are used."""

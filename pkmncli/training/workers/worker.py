@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import math
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -13,38 +15,43 @@ import numpy as np
 
 from pkmncli.api import (
     MEMORY_HASH_INTERVAL,
+    NO_ACTION,
     PILOT_ACTS,
     REASON_BYTES,
     REWARD_PARTS,
     Advice,
     Decision,
     Environment,
+    Facts,
+    FlatActions,
     Pilot,
     Source,
 )
-from pkmncli.api.live import LiveBoard
+from pkmncli.api.actions import MASK
+from pkmncli.api.live import BoardPart, LiveBoard
+from pkmncli.api.spaces import blank_observation
 from pkmncli.declared import action_names_of, phase_roles_of, reward_names_of
 from pkmncli.diagnostics import one_line
-from pkmncli.errors import PkmnError, TrainingError
+from pkmncli.errors import EnvironmentSetupError, PkmnError, TrainingError
 from pkmncli.outgoing_text import redact_values
 from pkmncli.seeds import derive_seed, episode_number
+from pkmncli.training.workers.action_log import ActionLog
 from pkmncli.training.workers.consequences import ConsequenceWatcher
-from pkmncli.training.workers.press_log import PressLog
-from pkmncli.training.workers.shared_memory import TERMINAL_SLOT, SharedBlock
-from pkmncli.training.workers.spec import EpisodeEnd, Standing, StepNews, WorkerSpec, WorkerState, standing_of
+from pkmncli.training.workers.frame_stack import unstacked_state
+from pkmncli.training.workers.shared_memory import NO_SLOT, TERMINAL_SLOT, SharedBlock
+from pkmncli.training.workers.spec import Standing, StepNews, WorkerSpec, WorkerState, end_of, standing_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NO_ACTION = -1
-"""In place of what the pilot would press, where there is none or it does not say."""
+_NO_REWARD_PARTS = bytes(4 * REWARD_PARTS)
 
 TRIED_STARTS = (0, 1)
 """Seeds with which a state is tried as a start: a start begins a little differently with each."""
 
 
 class Worker:
-    """The environment's side of the conversation."""
+    """Environment and pilot in their worker process: carries out what the pool asks for."""
 
     def __init__(self, index: int, spec: WorkerSpec, environment: Environment, pilot: Pilot | None) -> None:
         self.index = index
@@ -52,6 +59,11 @@ class Worker:
         self.environment = environment
         self.pilot = pilot
         self.block: SharedBlock | None = None
+        self._place = index
+        self._views: list[dict[str, Any]] = []
+        """Arrays of the observation in each slot of the block."""
+        self._facts = Facts()
+        """Facts of the published state: those before the next step. To ask for them may cost a hash."""
         self.live_board: LiveBoard | None = None
         self.episode = 0
         self.step_in_episode = 0
@@ -61,12 +73,29 @@ class Worker:
         self.consequences = ConsequenceWatcher(phase_roles_of(environment))
         self._reward_parts = np.zeros(max(REWARD_PARTS, len(reward_names_of(environment))), np.float32)
         self._write_reward_parts = getattr(environment, "write_reward_parts", None)
+        self._begin_episode = _beginning_of(environment)
         self._reports_of_pilot = getattr(pilot, "reports", None)
+        self._unbroken = getattr(pilot, "unbroken", False)
         take_guide = getattr(environment, "guide", None)
         if pilot is not None and take_guide is not None:
             take_guide(pilot)
+        self._step_limit = spec.step_limit or math.inf
+        self.slot = 0
+        """Slot of the block with the published state."""
+        self._repeats = True
         self.next_start: bytes | None = None
         """The saved state in which the next episodes begin; None for the environment's own start."""
+
+    def attach(self, block: SharedBlock, place: int | None = None) -> None:
+        """Take the memory that is shared with the parent, or copied to it.
+
+        Args:
+            block: the memory.
+            place: the environment's place in it; by default its number.
+        """
+        self.block = block
+        self._place = self.index if place is None else place
+        self._views = [block.environment(slot, self._place) for slot in range(len(block.slots))]
 
     # Calls, by name ---------------------------------------------------------------------------------------------
 
@@ -79,9 +108,9 @@ class Worker:
         """Begin an episode as an earlier run recorded it. The next ones are this environment's own again."""
         self._begin_at(seed, start, slot)
 
-    def begin_next_at(self, path: str) -> None:
-        """Begin the next episodes in the saved state of a file; an empty path for the environment's own start."""
-        self.next_start = Path(path).read_bytes() if path else None
+    def begin_next_at(self, state: bytes | None) -> None:
+        """Begin the next episodes in a saved state; None for the environment's own start."""
+        self.next_start = state
 
     def start_state(self, slot: int) -> bytes | None:
         """Return the environment's state if an episode that begins in it has all milestones of this one; else None.
@@ -99,7 +128,7 @@ class Worker:
         except (PkmnError, OSError):
             fits = False
         self.load(state, slot)
-        return state.environment if fits else None
+        return unstacked_state(state.environment) if fits else None
 
     def save(self) -> WorkerState:
         """Return the worker's state."""
@@ -127,12 +156,12 @@ class Worker:
             self.advice_steps_left = state.pilot["advice_steps_left"]
         self._publish(slot)
 
-    def replay(self, episode: int, log: PressLog, slot: int) -> None:
-        """Replay an episode up to its latest step, in a worker that replaces a lost one."""
-        self.begin_next_at(log.start)
+    def replay(self, episode: int, log: ActionLog, slot: int, start: bytes | None) -> None:
+        """Replay an episode, which began in the state ``start``, up to its latest step, in a replaced worker."""
+        self.begin_next_at(start)
         self.reset(episode, slot)
         given = dict(log.advice)
-        for step, (action, source) in enumerate(zip(log.presses, log.sources, strict=True)):
+        for step, (action, source) in enumerate(zip(log.actions, log.sources, strict=True)):
             if step == log.described:
                 self.context()
             if step in given:
@@ -142,7 +171,7 @@ class Worker:
             self.consequences.look(before, self.environment.facts())
             self._use_up_advice(by_pilot=source in (Source.LLM, Source.RULE))
             self._propose()  # at every step, since the pilot remembers what it sees
-        self.step_in_episode = len(log.presses)
+        self.step_in_episode = len(log.actions)
         if self.step_in_episode == log.described:
             self.context()
         if self.step_in_episode in given:
@@ -188,6 +217,16 @@ class Worker:
             return f"the environment's view() is not (height, width, 3) uint8 but {picture.shape} {picture.dtype}"
         return picture
 
+    def text_view(self, columns: int) -> str | None:
+        """Return the state as lines of text of at most so many columns; None if the environment has none."""
+        see = getattr(self.environment, "text_view", None)
+        return None if see is None else str(see(columns))
+
+    def render_rate(self) -> float | None:
+        """Return the steps per second at the real console's speed, from the environment's metadata; None without."""
+        rate = (getattr(self.environment, "metadata", None) or {}).get("render_fps")
+        return None if rate is None else float(rate)
+
     def view_onto(self, path: str, num_envs: int, shape: tuple[int, ...]) -> str:
         """Write that picture onto the live board in a file, which costs a tenth of sending it.
 
@@ -200,16 +239,7 @@ class Worker:
             except (OSError, ValueError) as error:  # someone removed it, or cut it off
                 return f"no live board: {one_line(error)}"
         screens = self.live_board.screens
-        picture = self.view()
-        if picture is None or screens is None:
-            return ""
-        if not isinstance(picture, str) and picture.shape != tuple(shape):
-            picture = f"the environment's view() has another shape than before: {picture.shape}"
-        if isinstance(picture, str):
-            screens.write(np.zeros((1, *shape), np.uint8), self.index)
-            return picture
-        screens.write(picture[None], self.index)
-        return ""
+        return "" if screens is None else show_picture(screens, self.index, self.view(), shape)
 
     def milestones(self) -> list[int]:
         """Return the steps at which the running episode reached its milestones, -1 for those not reached."""
@@ -218,6 +248,10 @@ class Worker:
     def standing(self) -> Standing:
         """Return the standing of the running episode."""
         return standing_of(self.environment, self.step_in_episode)
+
+    def show(self, slot: int) -> None:
+        """Write the observation of the current state, which the latest step did not write."""
+        self._show(slot, self._facts)
 
     def advise(self, advice: Advice | None, slot: int | None = None) -> None:
         """Take new advice for the pilot, or withdraw the old.
@@ -237,20 +271,50 @@ class Worker:
                 self._publish(slot)
 
     def time_steps(self, count: int) -> float:
-        """Return the seconds of one step here and now. Leave the environment as it was."""
-        idle = action_names_of(self.environment, int(self.environment.action_space.n)).idle_action
-        state = self.environment.save_state()
-        began = time.perf_counter()
-        for _ in range(count):
-            self.environment.step(idle)
-        elapsed = time.perf_counter() - began
-        self.environment.load_state(state)
+        """Return the seconds of one step here and now, of allowed actions. Leave the environment as it was.
+
+        An environment that does not repeat the beginning of an episode begins the episode again.
+        """
+        environment, elapsed = self.environment, 0.0
+        idle = action_names_of(environment, FlatActions.of(environment.action_space).count).idle_action
+        state = environment.save_state()
+        mask = self._mask_at(state)
+        for number in range(count):
+            action = idle if mask[idle] else int(mask.argmax())
+            began = time.perf_counter()
+            observation, _reward, terminated, truncated, _info = environment.step(action)
+            elapsed += time.perf_counter() - began
+            if terminated or truncated:
+                observation, _info = environment.reset(seed=number)
+            mask = observation[MASK]
+        self._mask_at(state)
         return elapsed / count
+
+    def repeats(self) -> bool:
+        """Return False if :meth:`time_steps` has found that the environment does not go back to a saved state."""
+        return self._repeats
+
+    def _mask_at(self, state: bytes) -> NDArray[Any]:
+        """Go back to a saved state, or else to the beginning of the episode. Return the mask there."""
+        environment = self.environment
+        try:
+            observation = environment.load_state(state)[0]
+        except EnvironmentSetupError:
+            if self.step_in_episode:
+                raise
+            self._repeats = False
+            self._begin(self.slot)
+            observation = blank_observation(environment.observation_space)
+            environment.write_observation(observation)
+        mask: NDArray[Any] = observation[MASK]
+        return mask
 
     # Steps -------------------------------------------------------------------------------------------------------
 
     def step(self, action: int, slot: int, source: int, confidence: float) -> StepNews | None:
         """Take one step, reset at the end of an episode, and leave the results in the shared block.
+
+        With :data:`NO_SLOT` as slot, no observation is written.
 
         Returns what is known of an episode only when it ends, and what the pilot has to report; mostly nothing.
         """
@@ -264,16 +328,18 @@ class Worker:
             action, reason_text, confidence, advised, _over = self.proposal
             reason = _kept_reason(reason_text)
             source = Source.LLM if advised else Source.RULE
-        before = environment.facts()
-        reward, terminated, truncated = environment.advance(action)
+        before = self._facts
+        controls = self.block.controls[self._place].copy() if self.block.dimensions else action
+        reward, terminated, truncated = environment.advance(controls)
         self.step_in_episode += 1
+        truncated = truncated or self.step_in_episode >= self._step_limit
         after = environment.facts()
         ended = terminated or truncated
         hashed = ended or self.step_in_episode % MEMORY_HASH_INTERVAL == 0
-        self.block.records[self.index] = (
+        record = (
             self.episode,
             self.step_in_episode,
-            environment.pressed,
+            getattr(environment, "pressed", action),
             source,
             confidence,
             reward,
@@ -294,28 +360,32 @@ class Worker:
             after.fine_hash,
             environment.memory_hash() if hashed else 0,
             reason,
-            0.0,
-            NO_ACTION,
-            0,
-            self.consequences.look(before, after),
-            0,
-            0,
         )
+        consequence = self.consequences.look(before, after)
         if not ended:
             self._use_up_advice(by_pilot=by_pilot)
             self._propose()
-            self._publish(slot)
+            self._show(slot, after)
+            self._write_record(record, consequence)
             reports = self._reports()
             return StepNews(None, reports) if reports else None
-        totals = getattr(environment, "reward_totals", None)
-        standing = standing_of(environment, self.step_in_episode)
-        end = EpisodeEnd(standing, {} if totals is None else dict(totals()))
+        end = end_of(environment, self.step_in_episode, after)
         reports = self._reports()
         self._propose()  # since the last observation shows the pilot's goal, too
-        environment.write_observation(self.block.environment(TERMINAL_SLOT, self.index))
+        if slot != NO_SLOT:
+            environment.write_observation(self._views[TERMINAL_SLOT])
         self.episode += 1
         self._begin(slot)
+        self._write_record(record, consequence)
         return StepNews(end, reports)
+
+    def _write_record(self, record: tuple[Any, ...], consequence: int) -> None:
+        """Write the record of a step, with the proposal for the next one."""
+        assert self.block is not None
+        confidence, action, steps_left = self._proposed()
+        facts = self._facts
+        after = confidence, action, steps_left, consequence, facts.map_id, facts.phase
+        self.block.write_record(self._place, record + after)
 
     def _reports(self) -> list[dict[str, Any]]:
         return list(self._reports_of_pilot()) if self._reports_of_pilot is not None else []
@@ -325,28 +395,33 @@ class Worker:
         self._begin_at(derive_seed(self.spec.seed, self.spec.purpose, number), self.next_start, slot)
 
     def _begin_at(self, seed: int, start: bytes | None, slot: int) -> None:
-        self.environment.reset(seed=seed, options={"start_state": start} if start else None)
+        self._begin_episode(seed=seed, options={"start_state": start} if start else None)
         self.step_in_episode = 0
-        self.consequences.begin(self.environment.facts())
+        facts = self.environment.facts()
+        self.consequences.begin(facts)
         self.advise(None)
         if self.pilot is not None:
             self.pilot.reset(seed)
             self._propose()
-        self._publish(slot)
+        self._show(slot, facts)
+        self._publish_proposal()
 
-    def _reward_parts_of_step(self) -> NDArray[np.float32]:
+    def _reward_parts_of_step(self) -> bytes:
+        if self._write_reward_parts is None:
+            return _NO_REWARD_PARTS
         parts = self._reward_parts
-        if self._write_reward_parts is not None:
-            self._write_reward_parts(parts)
+        self._write_reward_parts(parts)
+        if len(parts) > REWARD_PARTS:
             parts[REWARD_PARTS - 1] = parts[REWARD_PARTS - 1 :].sum()
-        return parts[:REWARD_PARTS]
+        return parts[:REWARD_PARTS].tobytes()
 
     def _use_up_advice(self, *, by_pilot: bool) -> None:
         if self.advice is None:
             return
         self.advice_steps_left -= 1
         proposal = self.proposal
-        if self.advice_steps_left == 0 or (proposal.advice_over and (by_pilot or not proposal.advised)):
+        over = proposal.advice_over and (by_pilot or not proposal.advised)
+        if self.advice_steps_left == 0 or over or (self._unbroken and not by_pilot):
             self.advise(None)
 
     def _propose(self) -> None:
@@ -354,19 +429,61 @@ class Worker:
             self.proposal = self.pilot.act(self.advice)
 
     def _publish(self, slot: int) -> None:
+        self._show(slot, self.environment.facts())
+        self._publish_proposal()
+
+    def _show(self, slot: int, facts: Facts) -> None:
+        """Write the observation of the current state, of which these are the facts, if there is a slot for it."""
+        self._facts = facts
+        if slot == NO_SLOT:
+            return
+        self.slot = slot
         if self.block is not None:
-            self.environment.write_observation(self.block.environment(slot, self.index))
-            self._publish_proposal()
+            self.environment.write_observation(self._views[slot])
+
+    def _proposed(self) -> tuple[float, int, int]:
+        """Return confidence and action of the pilot's proposal as it is shown, and the steps that its advice holds."""
+        if self.pilot is None or not self.spec.pilot_shows:
+            return 0.0, NO_ACTION, self.advice_steps_left
+        return self.proposal.confidence, self.proposal.action, self.advice_steps_left
 
     def _publish_proposal(self) -> None:
         if self.block is not None:
-            record = self.block.records[self.index]
-            shows = self.pilot is not None and self.spec.pilot_shows
-            record["pilot_confidence"] = self.proposal.confidence if shows else 0.0
-            record["pilot_action"] = self.proposal.action if shows else NO_ACTION
-            record["advice_steps_left"] = self.advice_steps_left
-            now = self.environment.facts()
-            record["next_map"], record["next_phase"] = now.map_id, now.phase
+            record = self.block.records[self._place]
+            record["pilot_confidence"], record["pilot_action"], record["advice_steps_left"] = self._proposed()
+            record["next_map"], record["next_phase"] = self._facts.map_id, self._facts.phase
+
+
+def _beginning_of(environment: Environment) -> Callable[..., Any]:
+    """Return ``reset_unobserved()`` of an environment, or ``reset()`` where a subclass or wrapper has another one."""
+    for kind in type(environment).__mro__:
+        for name in ("reset_unobserved", "reset"):
+            if name in vars(kind):
+                beginning: Callable[..., Any] = getattr(environment, name)
+                return beginning
+    return environment.reset
+
+
+def show_picture(
+    screens: BoardPart, index: int, picture: NDArray[np.uint8] | str | None, shape: tuple[int, ...]
+) -> str:
+    """Write what :meth:`Worker.view` returned onto a live board. Return why there is no picture, else nothing.
+
+    Args:
+        screens: the board's pictures.
+        index: of the environment.
+        picture: a picture, why there is none, or None.
+        shape: of the board's pictures.
+    """
+    if picture is None:
+        return ""
+    if not isinstance(picture, str) and picture.shape != tuple(shape):
+        picture = f"the environment's view() has another shape than before: {picture.shape}"
+    if isinstance(picture, str):
+        screens.write(np.zeros((1, *shape), np.uint8), index)
+        return picture
+    screens.write(picture[None], index)
+    return ""
 
 
 @lru_cache(maxsize=1024)

@@ -17,7 +17,9 @@ export class AdviceList {
   async refresh() {
     const query = new URLSearchParams({ limit: PAGE });
     if (this.before != null) before(query, this.before);
+    const asked = (this.asked = query);
     const found = await get(`advice?${query}`);
+    if (asked !== this.asked) return; // other rows were asked for meanwhile
     this.last = found.latest.at(-1) ?? this.before;
     byId("older-advice").disabled = found.latest.length < PAGE;
     byId("newest-advice").disabled = this.before == null;

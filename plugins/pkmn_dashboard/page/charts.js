@@ -3,7 +3,7 @@
 import uPlot from "./vendor/uPlot.js";
 
 import { byId, element, number, replace, row } from "./elements.js";
-import { count, figure, percent } from "./format.js";
+import { advised, count, figure, percent } from "./format.js";
 import { LEARNER_METRICS, SITUATIONS } from "./learner.js";
 import { get } from "./server.js";
 
@@ -24,12 +24,21 @@ const CHARTS = [
   ["Trust in the rules", { "curriculum/trust": "trust" }],
   ["Cost of the language model, dollars", { "llm/cost_usd": "so far" }],
 ];
+const OF_THE_MODEL = /^llm\/|llm_share$|\/llm$/; // always 0 without a language model
+const OWN = "environment/"; // prefix of the environment's own metrics
 const TABLE_ROWS = 12;
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-class Chart {
-  constructor(title, names, written = figure) {
+/** A metric's name in words, and how its values are written. */
+export function wordsOf(metric) {
+  const [title, names, written = figure] = CHARTS.find(([, series]) => metric in series) ?? [metric, {}];
+  return [title + (names[metric] ? `, ${names[metric]}` : ""), written];
+}
+
+export class Chart {
+  constructor(withModel, title, names, written = figure) {
+    this.withModel = withModel;
     this.names = names;
     this.written = written;
     this.place = element("div", { class: "plot", "aria-hidden": "true" });
@@ -47,12 +56,17 @@ class Chart {
   }
 
   show(found) {
-    const present = Object.keys(this.names).filter((name) => found[name]?.steps.length);
+    const present = Object.keys(this.names).filter((name) => found[name]?.steps.length && (this.withModel || !OF_THE_MODEL.test(name)));
     this.figure.hidden = !present.length;
     if (!present.length) return;
     this.data = uPlot.join(present.map((name) => [found[name].steps, found[name].values]));
-    if (String(present) !== this.present) {
+    this.place.hidden = present.every((name) => new Set(found[name].values).size === 1); // words say all of it
+    if (this.place.hidden) {
+      this.plot?.destroy();
+      this.plot = this.present = null;
+    } else if (String(present) !== this.present) {
       this.present = String(present);
+      this.series = present;
       this.build(present);
     } else {
       this.plot.setData(this.data);
@@ -75,7 +89,7 @@ class Chart {
     replace(this.legend, present.map((name, index) => {
       const { values } = found[name];
       const [low, high] = [this.written(least(values)), this.written(most(values))];
-      const text = `${this.names[name]}: ${this.written(values.at(-1))}${low === high ? "" : ` (${low} to ${high} so far)`}`;
+      const text = `${this.names[name]}: ${this.written(values.at(-1))}${low === high ? "" : ` (lowest ${low}, highest ${high})`}`;
       return element("li", { class: `series-${index + 1}` }, text);
     }));
     replace(this.head, [element("th", { scope: "col", class: "number" }, "Step"), ...present.map((name) => element("th", { scope: "col", class: "number" }, this.names[name]))]);
@@ -91,15 +105,26 @@ const most = (values) => values.reduce((high, value) => Math.max(high, value));
 const compact = (value) => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 }).format(value);
 
 export class Charts {
-  constructor() {
-    this.charts = CHARTS.map((one) => new Chart(...one));
+  constructor(run) {
+    this.withModel = advised(run);
+    this.charts = CHARTS.map((one) => new Chart(this.withModel, ...one));
     byId("chart-list").replaceChildren(...this.charts.map((chart) => chart.figure));
     this.charts.forEach((chart) => { chart.figure.hidden = true; });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
   }
 
+  addOwn(name) {
+    if (this.charts.some((chart) => name in chart.names)) return;
+    const chart = new Chart(this.withModel, name.slice(OWN.length), { [name]: "each episode" });
+    chart.figure.hidden = true;
+    byId("chart-list").append(chart.figure);
+    this.charts.push(chart);
+  }
+
   async refresh() {
-    const names = new Set([...CHARTS.flatMap(([, series]) => Object.keys(series)), ...LEARNER_METRICS]);
+    const own = (await get("metric-names")).map((one) => one.name).filter((name) => name.startsWith(OWN));
+    own.forEach((name) => this.addOwn(name));
+    const names = new Set([...CHARTS.flatMap(([, series]) => Object.keys(series)), ...LEARNER_METRICS, ...own]);
     const found = await get(`metrics?${[...names].map((name) => `name=${encodeURIComponent(name)}`).join("&")}`);
     this.charts.forEach((chart) => chart.show(found));
     byId("no-charts").hidden = this.charts.some((chart) => !chart.figure.hidden);
@@ -107,6 +132,6 @@ export class Charts {
   }
 
   repaint() {
-    this.charts.filter((chart) => chart.plot).forEach((chart) => chart.build(chart.present.split(",")));
+    this.charts.filter((chart) => chart.plot).forEach((chart) => chart.build(chart.series));
   }
 }

@@ -30,6 +30,8 @@ export class Controls {
 
   show(state) {
     const may = state.may_control && state.run !== "ended";
+    byId("controls").hidden = !may;
+    byId("rate-label").hidden = state.run === "ended";
     for (const id of ["pause", "save-checkpoint", "save-start", "stop"]) byId(id).disabled = !may;
     if (state.run === "paused" !== this.paused) {
       this.paused = state.run === "paused";

@@ -5,7 +5,6 @@ const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 
 export const SOURCES = ["learner", "learner, exploring", "rules", "language model"];
 export const SOURCE_WORDS = { rl: SOURCES[0], explore: SOURCES[1], rule: SOURCES[2], llm: SOURCES[3] };
-export const ACTIONS = ["a", "b", "start", "select", "up", "down", "left", "right", "none"];
 
 export const count = (value) => (value == null ? "–" : whole.format(Math.round(value)));
 export const figure = (value) => (value == null ? "–" : short.format(value));
@@ -22,15 +21,21 @@ export function duration(seconds) {
   return hours ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`;
 }
 
+/** True if a language model advises in the run. */
+export const advised = ({ settings }) => Boolean(settings.llm) && settings.llm !== "none";
+
+/** The name of an action, by its number. */
+export const actionName = (run, number) => run.actions[number] ?? `action_${number}`;
+
 /** The name of a map; its group and number if it has none. */
 export function mapName(run, id) {
-  return run.maps[id] ?? `${Math.floor(id / 256)}.${id % 256}`;
+  return run.maps[id] ?? (id < 256 ? String(id) : `${Math.floor(id / 256)}.${id % 256}`);
 }
 
 /** The progress of an episode in a line. */
 export function journeyWords({ milestones, total, latest, progress, step, played_s, since }) {
   const parts = [];
-  if (total) parts.push(`${milestones} of ${total} milestones${latest ? `, latest ${words(latest)}` : ""}`);
+  if (total) parts.push(`${milestones} of ${total} milestones${latest ? `, latest ${latest}` : ""}`);
   for (const [name, value] of Object.entries(progress ?? {})) parts.push(`${words(name)} ${figure(value)}`);
   parts.push(`step ${count(step)}`, `${duration(played_s)} played`);
   if (since) parts.push(`nothing new for ${count(since)} steps (${duration((since * played_s) / Math.max(step, 1))})`);

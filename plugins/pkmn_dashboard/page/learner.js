@@ -1,7 +1,7 @@
 // Results of the learner alone, with pilot and random play, and the situations in which it decides.
 
 import { byId, number, replace, rewrite, row } from "./elements.js";
-import { count, figure, percent, words } from "./format.js";
+import { count, figure, percent } from "./format.js";
 
 const PLAYERS = { learner_alone: "learner alone", pilot: "pilot", random: "random play" };
 export const SITUATIONS = ["walking", "words", "menu", "battle", "other", "all"];
@@ -19,7 +19,7 @@ const latest = (series) => series?.values.at(-1);
 export function showLearner(summary, metrics, goal) {
   const lately = latest(metrics["share/learner_lately"]) ?? summary.recent_learner_share;
   rewrite(byId("learner-share"), "textContent", percent(lately));
-  rewrite(byId("reaches"), "textContent", goal ? `To ${words(goal)}` : "To the goal");
+  rewrite(byId("reaches"), "textContent", goal ? `To ${goal}` : "To the goal");
   const verdict = summary.verdict ?? measured(metrics, goal);
   byId("verdict").hidden = !verdict;
   rewrite(byId("verdict"), "textContent", verdict ?? "");
@@ -39,18 +39,20 @@ function result(name, { reached, episodes, goal, goal_low, goal_high, goal_steps
 /** The latest measurements during the training, newest first. */
 function inTraining(metrics) {
   const { steps = [], values = [] } = metrics["alone/reward"] ?? {};
+  const at = (name, step) => metrics[name]?.values[metrics[name].steps.indexOf(step)]; // not each has all of them
   return steps.map((step, index) => {
-    const episodes = metrics["alone/episodes"]?.values[index];
-    const reached = Math.round((metrics["alone/goal_share"]?.values[index] ?? 0) * episodes);
-    return row([`learner alone after ${count(step)} steps`, number(`${reached} of ${count(episodes)}`), number("–"), number("–"), number(figure(values[index]))], { heading: true });
+    const episodes = at("alone/episodes", step);
+    const share = at("alone/goal_share", step);
+    const reached = share == null || episodes == null ? "–" : `${Math.round(share * episodes)} of ${count(episodes)}`;
+    return row([`learner alone after ${count(step)} steps`, number(reached), number("–"), number("–"), number(figure(values[index]))], { heading: true });
   }).reverse().slice(0, 5);
 }
 
 function measured(metrics, goal) {
   const share = latest(metrics["alone/goal_share"]);
-  if (share == null) return null;
   const episodes = latest(metrics["alone/episodes"]);
-  const step = count(metrics["alone/goal_share"].steps.at(-1));
-  if (!goal) return `The learner alone earned ${figure(latest(metrics["alone/reward"]))} after ${step} steps.`;
-  return `The learner alone reached ${words(goal)} in ${Math.round(share * episodes)} of ${count(episodes)} starts after ${step} steps.`;
+  if (episodes == null) return null;
+  const step = count(metrics["alone/episodes"].steps.at(-1));
+  if (!goal || share == null) return `The learner alone earned ${figure(latest(metrics["alone/reward"]))} after ${step} steps.`;
+  return `The learner alone reached ${goal} in ${Math.round(share * episodes)} of ${count(episodes)} starts after ${step} steps.`;
 }

@@ -5,18 +5,18 @@ import { Charts } from "./charts.js";
 import { Controls, say } from "./controls.js";
 import { Decisions } from "./decisions.js";
 import { byId, rewrite } from "./elements.js";
-import { count, duration, figure, journeyWords, words } from "./format.js";
+import { advised, count, duration, figure, journeyWords, percent, words } from "./format.js";
 import { showLearner } from "./learner.js";
 import { VisitMap } from "./map.js";
 import { refreshMilestones } from "./milestones.js";
 import { Patterns } from "./patterns.js";
+import { Runs } from "./runs.js";
 import { journeyOf, Screens } from "./screens.js";
 import { get, Live } from "./server.js";
 
 const SECONDS_BETWEEN_REFRESHES = 5; // a training writes its tables about as often
-const SELDOM = new Set(["patterns", "map"]); // these read every decision
+const SELDOM = new Set(["patterns", "map", "runs"]); // these read every decision, or every run
 const SELDOM_S = 30;
-const FRAMES_PER_SECOND = 4194304 / 70224;
 
 const complain = (error) => say(`Something could not be read: ${error.message}.`);
 
@@ -24,30 +24,42 @@ function describe(run) {
   document.title = `${run.name} – pkmn dashboard`;
   byId("run-name").textContent = run.name;
   const { rl, llm, mode, envs } = run.settings;
-  byId("run-setup").textContent = `${run.game}, ${rl}${llm && llm !== "none" ? ` with advice of ${llm}` : ""}, ${mode}, ${envs} environment${envs > 1 ? "s" : ""}`;
+  byId("advice").hidden = byId("advice-link").hidden = !advised(run);
+  byId("run-setup").textContent = `${run.game}, ${rl}${advised(run) ? ` with advice of ${llm}` : ""}, ${mode}, ${envs} environment${envs > 1 ? "s" : ""}`;
 }
 
 /** Progress of the furthest running episode, or of the run from its summary. */
 function showJourney(run, state, summary) {
   const furthest = state.environments.reduce((best, one) => (best && best.milestones >= one.milestones ? best : one), null);
   const kept = summary.journey;
-  const told = furthest ? journeyOf(run, furthest) : kept && { milestones: kept.milestones.length, total: kept.total_milestones, latest: kept.latest_milestone, progress: kept.progress, step: kept.steps, played_s: kept.frames / FRAMES_PER_SECOND, since: kept.steps_since_progress };
+  const told = furthest ? journeyOf(run, furthest) : kept && { milestones: kept.milestones.length, total: kept.total_milestones, latest: kept.latest_milestone, progress: kept.progress, step: kept.steps, played_s: kept.frames / run.frames_per_second, since: kept.steps_since_progress };
   const line = byId("journey");
-  line.hidden = !told;
-  rewrite(line, "textContent", told ? `Furthest: ${journeyWords(told)}` : "");
+  const says = told && (told.total || Object.keys(told.progress ?? {}).length); // else only steps, which stand above
+  line.hidden = !says;
+  rewrite(line, "textContent", says ? `Furthest: ${journeyWords(told)}` : "");
 }
 
-function showState(state, summary) {
+/** Seconds until the budget is used, at the present pace; null if that is not known. */
+function timeLeft({ steps, fraction_done: done, steps_per_second: pace }) {
+  return done > 0 && pace ? (steps / done - steps) / pace : null;
+}
+
+function showState(run, state, summary) {
   const live = state.steps != null;
   const badge = byId("state");
   badge.textContent = state.run;
   badge.dataset.run = state.run;
-  byId("steps").textContent = count(live ? state.steps : summary.total_steps);
+  const budget = run.settings.steps;
+  byId("steps").textContent = count(live ? state.steps : summary.total_steps) + (live && budget ? ` of ${count(budget)}` : "");
   byId("episodes").textContent = count(live ? state.episodes : summary.total_episodes);
   byId("speed").textContent = state.run === "paused" ? "paused" : figure(live ? state.steps_per_second : summary.steps_per_second);
   byId("elapsed").textContent = duration(live ? state.elapsed_s : summary.elapsed_s);
   byId("progress").hidden = !live;
-  if (live) byId("progress").value = state.fraction_done;
+  document.querySelectorAll(".running").forEach((one) => { one.hidden = !live; });
+  if (!live) return;
+  byId("progress").value = state.fraction_done;
+  byId("done").textContent = percent(state.fraction_done);
+  byId("left").textContent = duration(timeLeft(state));
 }
 
 function showSummary(run, summary, metrics) {
@@ -65,12 +77,15 @@ async function start() {
   describe(run);
   const screens = new Screens(run);
   const controls = new Controls();
-  const charts = new Charts();
+  const charts = new Charts(run);
   const map = new VisitMap(run);
   const decisions = new Decisions(run, complain);
   const advice = new AdviceList(complain);
   const patterns = new Patterns(complain);
+  const runs = new Runs(run, complain);
+  runs.refresh().catch(complain); // hidden where there is no other run
   const parts = {
+    runs: () => runs.refresh(),
     charts: async () => showSummary(run, summary, await charts.refresh()),
     milestones: refreshMilestones,
     map: () => map.refresh(),
@@ -112,7 +127,7 @@ async function start() {
         if (state === "ended") say("The training has ended.");
         setTimeout(refreshAll, 500);
       }
-      showState(event.state, summary);
+      showState(run, event.state, summary);
       showJourney(run, event.state, summary);
       controls.show(event.state);
       screens.show(event);

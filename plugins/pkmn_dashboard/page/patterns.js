@@ -11,9 +11,9 @@ export class Patterns {
 
   async refresh() {
     const least = Math.max(1, Math.min(1e6, Math.round(Number(byId("min-frequency").value)) || 20));
-    const { patterns } = await get(`patterns?min_frequency=${least}`);
+    const { horizon, patterns } = await get(`patterns?min_frequency=${least}`);
     byId("pattern-text").textContent = patterns.length
-      ? "A success is an action after which 8 decisions earned more than 0. The surest come first."
+      ? `A success is an action after which ${horizon} decisions earned more than 0. The surest come first.`
       : `No action was taken ${count(least)} times in one situation yet.`;
     replace(byId("pattern-rows"), patterns.map((one) => {
       const { map_name: map, phase_name: phase, battle_name: battle } = one.context;

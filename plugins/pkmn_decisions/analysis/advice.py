@@ -82,14 +82,15 @@ def _check_conditions(analysis: Analysis) -> None:
 def _prompt(analysis: Analysis) -> Iterator[AdviceLine]:
     names = analysis.views.names
     counts: dict[tuple[Any, ...], int] = {}
-    for one in analysis.weighty_patterns:
+    for one in analysis.telling_patterns:
         good = (one.figures.difference or 0.0) > 0
         key = (*one.situation.items(), good)
         counts[key] = counts.get(key, 0) + 1
         if counts[key] > _PER_SITUATION:
             continue
         action = names.of("action", one.action)
-        text = f"pressing {action} brings {'more' if good else 'less'} here than other actions"
+        unless = "if it serves the goal" if good else "unless the goal needs it"
+        text = f"the action {action} brings {'more' if good else 'less'} here than other actions, {unless}"
         yield AdviceLine("prompt", one.situation, text, _evidence(one), one.figures.stake)
 
 

@@ -29,7 +29,7 @@ NUMBER_KEYS: Mapping[str, str] = {
     "step": "step",
     "global_step": "global_step",
     "frames": "frames",
-    "previous": "previous_actions % 10",
+    "previous": "previous_1",
     "state_hash": "coarse_hash",
     "outcome": "outcome",
     "alternative": "alternative",
@@ -143,7 +143,7 @@ def _number(key: str, value: Any, names: Names) -> int | float:
     kind = _KINDS.get(key, key)
     named = names.number(kind, text)
     if named is not None:
-        return named + 1 if key == "previous" else named
+        return named
     try:
         return int(text)
     except ValueError:

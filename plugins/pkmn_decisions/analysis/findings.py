@@ -15,8 +15,10 @@ from pkmn_decisions.analysis.patterns import SORTS, Pattern, PatternQuestion, pa
 from pkmn_decisions.analysis.prices import Prices
 from pkmn_decisions.analysis.sequences import LONGEST, SHORTEST, Sequence, find_sequences
 from pkmn_decisions.analysis.sources import AdviceCost, SourceComparison, advice_costs, deciders_of_tallies
+from pkmn_decisions.analysis.story import Story
 from pkmn_decisions.analysis.tallies import TABLE, collect
 from pkmn_decisions.store.view import RunViews, run_names
+from pkmncli.api import RunInfo
 
 
 @dataclass
@@ -29,6 +31,8 @@ class Analysis:
     """Minimum and maximum length of sequences."""
     prices: Mapping[str, Prices] = field(default_factory=dict)
     """Prices of language models, by the name of the run that paid them."""
+    run: RunInfo | None = None
+    """Run whose settings remedies change; None for decisions recorded by hand or elsewhere."""
 
     def __post_init__(self) -> None:
         self.question.check()
@@ -64,6 +68,17 @@ class Analysis:
         """Significant patterns, those with most at stake first."""
         found = [one for one in self.all_patterns if one.figures.significant]
         return sorted(found, key=SORTS["stake"])
+
+    @cached_property
+    def story(self) -> Story:
+        """Actions that the story needs."""
+        assert self._collected
+        return Story(self.views, tuple(self.question.by))
+
+    @property
+    def telling_patterns(self) -> list[Pattern]:
+        """Significant patterns that contradict no goal of the story, those with most at stake first."""
+        return [one for one in self.weighty_patterns if self.story.allows(one)]
 
     @cached_property
     def mean_reward(self) -> float:

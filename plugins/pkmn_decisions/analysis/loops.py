@@ -29,7 +29,6 @@ _NEAR = 2
 """Maximum tiles between the places of two loops at the same place."""
 
 _FOUND = "loop_blocks"
-_ACTIONS = 9
 
 
 @dataclass(slots=True)
@@ -55,7 +54,7 @@ class LoopPlace:
     sources: Counter[str] = field(default_factory=Counter)
     """Source -> number of decisions."""
     actions: Counter[int] = field(default_factory=Counter)
-    """Action -> number of presses."""
+    """Action -> number of times that it was taken."""
 
     @property
     def tiles(self) -> str:
@@ -115,13 +114,13 @@ def find_loops(views: RunViews, conditions: Sequence[Condition]) -> list[LoopPla
                 max(y) AS bottom_y,
                 count(*) AS steps, min(step) AS step, min(states) AS states,
                 {", ".join(f"count(*) FILTER (source = {number}) AS by_{number}" for number in SOURCE_NAMES)},
-                {", ".join(f"count(*) FILTER (action = {number}) AS pressed_{number}" for number in range(_ACTIONS))}
+                histogram(action) AS taken
             FROM seen JOIN kept USING ({episode}, block) GROUP BY ALL
         )
         SELECT {episode}, loop, arg_max(map_id, place), min(left_x), min(top_y), max(right_x), max(bottom_y),
             arg_max(phase, place), sum(steps)::BIGINT AS steps, min(step), min(states),
             {", ".join(f"sum(by_{number})::BIGINT" for number in SOURCE_NAMES)},
-            {", ".join(f"sum(pressed_{number})::BIGINT" for number in range(_ACTIONS))}
+            list(taken)
         FROM (SELECT *, (steps, -map_id::BIGINT, -phase::BIGINT) AS place FROM at_places) GROUP BY ALL
         ORDER BY steps DESC, {episode}, loop
         """,
@@ -149,10 +148,13 @@ def _places(rows: Sequence[tuple[Any, ...]], several_runs: bool) -> list[LoopPla
         place.phases[phase] += steps
         for number, name in SOURCE_NAMES.items():
             place.sources[name] += rest[9 + number]
-        for action in range(_ACTIONS):
-            place.actions[action] += rest[9 + len(SOURCE_NAMES) + action]
-        place.sources, place.actions = +place.sources, +place.actions
-    return sorted((one for some in places.values() for one in some), key=lambda one: (-one.steps, one.map_id))
+        for taken in rest[-1]:
+            place.actions.update(taken)
+        place.sources = +place.sources
+    found = [one for some in places.values() for one in some]
+    for one in found:
+        one.actions = Counter(dict(sorted(one.actions.items())))  # equally frequent ones in a fixed order
+    return sorted(found, key=lambda one: (-one.steps, one.map_id))
 
 
 def _touches(place: LoopPlace, left: int, top: int, right: int, bottom: int) -> bool:

@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pkmn_decisions.analysis.significance import FEWEST_CLUSTERS, adjusted, is_significant, p_value
+from pkmn_decisions.analysis.significance import (
+    FEWEST_CLUSTERS,
+    NORMAL_95,
+    adjusted,
+    half_interval,
+    is_significant,
+    p_value,
+)
 from pkmn_decisions.store.names import OUTCOME_NAMES, SOURCE_NAMES
 from pkmn_decisions.store.view import RunViews
-
-_Z = 1.959963984540054
-"""Standard normal quantile of a two-sided 95% interval."""
 
 _TESTED = (2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19)
 """Columns of the query, counted from the option, that :func:`_test` takes, in its order."""
@@ -53,6 +57,8 @@ class Option:
     """Adjusted p value; None if nothing could be tested."""
     outcomes: dict[str, int] = field(default_factory=dict)
     """Outcome -> number of decisions."""
+    statistic: float | None = None
+    """Difference over its standard error; None if nothing could be tested."""
 
     @property
     def success_rate(self) -> float | None:
@@ -83,6 +89,14 @@ class Option:
         return self.mean_return - self.difference
 
     @property
+    def difference_interval(self) -> tuple[float, float] | None:
+        """95% interval of :attr:`difference`; None if nothing could be tested."""
+        if self.difference is None or not self.statistic:
+            return None
+        half = half_interval(self.clusters) * abs(self.difference / self.statistic)
+        return self.difference - half, self.difference + half
+
+    @property
     def significant(self) -> bool:
         """True if the difference is more than chance, corrected for all comparisons of the question."""
         return is_significant(self.adjusted_p)
@@ -98,9 +112,9 @@ def wilson(successes: int, tries: int) -> tuple[float, float] | None:
     if not tries:
         return None
     rate = successes / tries
-    scale = 1 + _Z**2 / tries
-    center = (rate + _Z**2 / (2 * tries)) / scale
-    half = _Z * math.sqrt(rate * (1 - rate) / tries + _Z**2 / (4 * tries * tries)) / scale
+    scale = 1 + NORMAL_95**2 / tries
+    center = (rate + NORMAL_95**2 / (2 * tries)) / scale
+    half = NORMAL_95 * math.sqrt(rate * (1 - rate) / tries + NORMAL_95**2 / (4 * tries * tries)) / scale
     return max(center - half, 0.0), min(center + half, 1.0)
 
 
@@ -189,10 +203,10 @@ def compare_options(
     )
     # A sum is NULL if no decision of the situation is judged yet, as at the end of a run.
     tests = [_test(*(float(row[parts + index] or 0) for index in _TESTED)) for row in rows]
-    levels = adjusted([p for p, _ in tests])
+    levels = adjusted([p for p, _, _ in tests])
     return [
-        _option(row[:parts], row[parts:], clusters, level)
-        for row, (_, clusters), level in zip(rows, tests, levels, strict=True)
+        _option(row[:parts], row[parts:], clusters, level, statistic)
+        for row, (_, clusters, statistic), level in zip(rows, tests, levels, strict=True)
     ]
 
 
@@ -212,19 +226,19 @@ def _test(
     own_all: float,
     rest_own: float,
     rest_judged: float,
-) -> tuple[float | None, float]:
-    """Return the p value, None if nothing can be tested, and the effective clusters of the smaller side.
+) -> tuple[float | None, float, float | None]:
+    """Return p value, effective clusters of the smaller side, and statistic; None for what cannot be tested.
 
     The sums over clusters are of products of two of: decisions with the option, all decisions of the situation, and the
     returns of either minus the common mean (its rest).
     """
     others = all_judged - judged
     if not judged or not others:
-        return None, 0.0
+        return None, 0.0, None
     shared = products - own_squares
     clusters = min(judged**2 / own_squares, others**2 / (judged_squares - products - shared))
     if clusters < FEWEST_CLUSTERS:
-        return None, clusters
+        return None, clusters, None
     mean, own_mean, others_mean = all_total / all_judged, total / judged, (all_total - total) / others
     # Cluster by cluster, with the residual of each side's mean: own / judged - others / others_judged.
     terms = (1 / judged + 1 / others, -1 / others)
@@ -242,17 +256,20 @@ def _test(
     # correlation of its decisions within clusters.
     spread = all_squares / all_judged - mean**2
     if spread <= 1e-12 * all_squares / all_judged:
-        return 1.0, clusters
+        return 1.0, clusters, None
     correlation = (rest_squares / spread - all_judged) / max(judged_squares - all_judged, 1.0)
     correlation = min(max(correlation, 0.0), 1.0)
     own = (1 + (own_squares / judged - 1) * correlation) / judged
     rest = (1 + ((judged_squares - products - shared) / others - 1) * correlation) / others
     expected = spread * (own + rest - 2 * correlation * shared / (judged * others))
     variance = max(observed * clusters / (clusters - 1), expected)
-    return p_value((own_mean - others_mean) / math.sqrt(variance), clusters), clusters
+    statistic = (own_mean - others_mean) / math.sqrt(variance)
+    return p_value(statistic, clusters), clusters, statistic
 
 
-def _option(situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, level: float | None) -> Option:
+def _option(
+    situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, level: float | None, statistic: float | None
+) -> Option:
     number, frequency, judged, successes, total, reward, all_judged, all_successes, all_total = row[:9]
     by_outcome = row[_BY_SOURCE + len(SOURCE_NAMES) :]
     by_source, whole, comparable = row[_BY_SOURCE : _BY_SOURCE + len(SOURCE_NAMES)], row[_WHOLE], row[_COMPARABLE]
@@ -272,4 +289,5 @@ def _option(situation: tuple[Any, ...], row: tuple[Any, ...], clusters: float, l
         clusters=clusters,
         adjusted_p=level,
         outcomes={name: int(count) for name, count in zip(OUTCOME_NAMES.values(), by_outcome, strict=False) if count},
+        statistic=statistic,
     )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pkmn_decisions.store.names import Names
+from pkmn_decisions.store.previous import earlier_actions
 from pkmn_decisions.store.view import RunViews
 
 
@@ -58,7 +59,7 @@ def _record(row: Mapping[str, Any], names: Names) -> dict[str, Any]:
             "milestones": row["milestones"],
             "source": names.of("source", row["source"]),
             "model": row["model"],
-            "previous_actions": [int(digit) - 1 for digit in str(row["previous_actions"]) if digit != "0"],
+            "previous_actions": earlier_actions(row),
         },
         "outcome": {True: "success", False: "failure", None: None}[row["success"]],
         "total_episode_reward": row["total"],

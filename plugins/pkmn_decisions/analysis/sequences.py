@@ -1,6 +1,7 @@
 """Frequent runs of two to six actions, and what followed them.
 
-They are read from the code of the actions before each decision, so no row needs a look at its neighbours.
+They are read from the actions before each decision in its own row, so no row needs a look at its neighbours. A run is
+one number while it is counted: its actions, each + 1, are the digits in a base above all of them, the last one lowest.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from pkmn_decisions.analysis.patterns import PatternQuestion
 from pkmn_decisions.analysis.situations import situation, with_names
 from pkmn_decisions.store.names import Names
 from pkmn_decisions.store.view import RunViews
+from pkmncli.api import REMEMBERED_ACTIONS
 
-SHORTEST, LONGEST = 2, 6
-"""Lengths of a run: the record of a decision has the five actions before it, and one more for a longer run."""
+SHORTEST, LONGEST = 2, REMEMBERED_ACTIONS
+"""Lengths of a run: the row of a decision has the five actions before it, and one more for a longer run."""
 
 MOSTLY = 0.5
 """Share of its occurrences in a longer run from which a run is not shown separately."""
@@ -76,12 +78,18 @@ def find_sequences(
     keys, expressions = situation(question.by)
     condition, parameters = where(question.of_situations)
     parts = ", ".join(f"s{index}" for index in range(len(keys)))
+    columns = [*(f"previous_{back}" for back in range(longest - 1, 0, -1)), "action"]
+    base = _base(views, columns)
+    kind = next(name for name, bits in (("UINTEGER", 32), ("UBIGINT", 64), ("HUGEINT", 127)) if base**longest < 2**bits)
+    # The operator ** would compute in floating point.
+    powers = " ".join(f"WHEN {length} THEN {base ** (length - 1)}::{kind}" for length in range(1, longest + 1))
+    code = " + ".join(f"({name} + 1)::{kind} * {base**place}::{kind}" for place, name in enumerate(reversed(columns)))
     selected = ", ".join(f"{expression} AS s{index}" for index, expression in enumerate(expressions))
     views.query(
         f"""
         CREATE OR REPLACE TEMP TABLE {_CODES} AS
         SELECT {longest}::UTINYINT AS length, {selected},
-            ((previous_actions % {10 ** (longest - 1)}) * 10 + action + 1)::UINTEGER AS code, count(*) AS frequency,
+            ({code})::{kind} AS code, count(*) AS frequency,
             count(near_return) AS judged, count(*) FILTER (success) AS successes, sum(near_return) AS total
         FROM judged_decisions WHERE {condition} GROUP BY ALL
         """,
@@ -89,14 +97,14 @@ def find_sequences(
     )
     for length in range(longest - 1, 0, -1):
         # The code of a shorter run is the end of a longer one's.
+        shorter = f"code % {base**length}::{kind}"
         views.query(
-            f"INSERT INTO {_CODES} SELECT {length}, {parts}, code % {10**length}, sum(frequency), sum(judged), "
-            f"sum(successes), sum(total) FROM {_CODES} "
-            f"WHERE length = {length + 1} GROUP BY {parts}, code % {10**length}"
+            f"INSERT INTO {_CODES} SELECT {length}, {parts}, {shorter}, sum(frequency), sum(judged), "
+            f"sum(successes), sum(total) FROM {_CODES} WHERE length = {length + 1} GROUP BY {parts}, {shorter}"
         )
     shown, shown_parameters = where(question.of_actions)
     same = "b.length = c.length - 1" + "".join(f" AND b.s{index} = c.s{index}" for index in range(len(keys)))
-    lowest = " OR ".join(f"(length = {length} AND code >= {10 ** (length - 1)})" for length in range(1, longest + 1))
+    lowest = " OR ".join(f"(length = {length} AND code >= {base ** (length - 1)})" for length in range(1, longest + 1))
     most = f"LIMIT {question.limit * longest}" if question.limit is not None else ""
     _, rows = views.query(
         f"""
@@ -104,8 +112,8 @@ def find_sequences(
             SELECT {parts}, sum(successes) / sum(judged) AS usual_rate, sum(total) / sum(judged) AS usual_return
             FROM {_CODES} WHERE length = 1 GROUP BY {parts} HAVING sum(judged) > 0
         ), runs AS (
-            SELECT *, code // 10 AS beginning, code % (10 ** (length - 1))::UINTEGER AS ending,
-                (code % 10)::TINYINT - 1 AS action
+            SELECT *, code // {base}::{kind} AS beginning, code % CASE length {powers} END AS ending,
+                (code % {base})::INTEGER - 1 AS action
             FROM {_CODES} WHERE frequency >= ? AND ({lowest})
         ), goes_on AS (
             SELECT length - 1 AS length, {parts}, code, max(frequency) AS longer
@@ -130,7 +138,7 @@ def find_sequences(
         """,
         [question.min_frequency, *shown_parameters],
     )
-    return _without_shifted([_sequence(keys, row) for row in rows])[: question.limit]
+    return _without_shifted([_sequence(keys, base, row) for row in rows])[: question.limit]
 
 
 def _without_shifted(sequences: list[Sequence]) -> list[Sequence]:
@@ -155,11 +163,26 @@ def _is_shifted(one: Sequence, other: Sequence) -> bool:
     )
 
 
-def _sequence(keys: list[str], row: tuple[Any, ...]) -> Sequence:
+def _base(views: RunViews, columns: list[str]) -> int:
+    """Return a base in which each action + 1 is one digit."""
+    highest = ", ".join(f"max({column})" for column in columns)
+    _, rows = views.query(f"SELECT coalesce(greatest({highest}), 0) FROM judged_decisions")
+    return int(rows[0][0]) + 2
+
+
+def _actions(code: int, base: int) -> tuple[int, ...]:
+    digits = []
+    while code:
+        code, digit = divmod(code, base)
+        digits.append(digit - 1)
+    return tuple(reversed(digits))
+
+
+def _sequence(keys: list[str], base: int, row: tuple[Any, ...]) -> Sequence:
     code, frequency, judged, successes, mean, usual_rate, usual_return = row[len(keys) :]
     return Sequence(
         situation=dict(zip(keys, map(int, row[: len(keys)]), strict=True)),
-        actions=tuple(int(digit) - 1 for digit in str(code)),
+        actions=_actions(int(code), base),
         frequency=int(frequency),
         judged=int(judged),
         successes=int(successes),

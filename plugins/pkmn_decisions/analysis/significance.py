@@ -13,6 +13,9 @@ from collections.abc import Sequence
 LEVEL = 0.05
 """Accepted share of false discoveries among the differences called significant."""
 
+NORMAL_95 = 1.959963984540054
+"""Standard normal quantile of a two-sided 95% interval."""
+
 FEWEST_CLUSTERS = 5
 """Minimum clusters on either side of a test."""
 
@@ -25,9 +28,18 @@ def p_value(statistic: float, clusters: float) -> float:
     much closer.
     """
     freedom = clusters - 1
-    scale = (8 * freedom + 1) / (8 * freedom + 3)
-    normal = scale * math.sqrt(freedom * math.log1p(statistic * statistic / freedom))
+    normal = _scale(freedom) * math.sqrt(freedom * math.log1p(statistic * statistic / freedom))
     return math.erfc(normal / math.sqrt(2))
+
+
+def half_interval(clusters: float) -> float:
+    """Return the half width of a 95% interval in standard errors: the t statistic that :func:`p_value` gives 0.05."""
+    freedom = clusters - 1
+    return math.sqrt(freedom * math.expm1((NORMAL_95 / _scale(freedom)) ** 2 / freedom))
+
+
+def _scale(freedom: float) -> float:
+    return (8 * freedom + 1) / (8 * freedom + 3)
 
 
 def adjusted(p_values: Sequence[float | None]) -> list[float | None]:

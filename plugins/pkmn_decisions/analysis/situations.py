@@ -15,7 +15,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "battle": ("battle",),
     "opponent": ("opponent",),
     "milestones": ("milestones",),
-    "previous": ("previous_actions % 10",),
+    "previous": ("previous_1",),
     "source": ("source",),
 }
 """Dimension -> its SQL expressions."""
@@ -54,7 +54,7 @@ def with_names(parts: Mapping[str, int], names: Names) -> dict[str, Any]:
 def in_words(parts: Mapping[str, int], names: Names) -> str:
     """Return a situation in a few words, such as ``Fern Trail, free`` or ``Thorn Lodge (4, 7), battle``."""
     words = []
-    if "map" in parts:
+    if "map" in parts and (parts["map"] or 0 in names.kinds.get("map", {})):  # 0: an environment without maps
         tile = f" ({parts['x']}, {parts['y']})" if "x" in parts else ""
         words.append(names.of("map", parts["map"]) + tile)
     if "phase" in parts:
@@ -64,7 +64,7 @@ def in_words(parts: Mapping[str, int], names: Names) -> str:
     if parts.get("opponent"):
         words.append(f"against {names.of('opponent', parts['opponent'])}")
     if "milestones" in parts:
-        words.append(f"{parts['milestones']} goals reached")
+        words.append(f"{parts['milestones']} milestones reached")
     if "previous" in parts:
         words.append(f"after {names.of('previous', parts['previous'])}")
     if "source" in parts:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from re import sub
 
-from pkmn_decisions.report.rows import is_figure
 from pkmn_decisions.report.section_table import MARK, SectionTable
+from pkmncli.tables import is_figure
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1c2321; --paper: #fbfbf8; --line: #d5d8d2; --soft: #5c6763; --mark: #00694c;
@@ -28,28 +29,38 @@ table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabul
 th, td { padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 .figure { text-align: right; white-space: nowrap; }
+code { font-size: .9em; }
+li code { display: block; white-space: pre; overflow-x: auto; }
 .marked td { font-weight: 600; } .marked .mark { color: var(--mark); }
 """
 
 
-def html_page(title: str, introduction: str, findings: Sequence[str], sections: Sequence[SectionTable]) -> str:
+def html_page(
+    title: str,
+    introduction: str,
+    findings: Sequence[Sequence[str]],
+    seen: Sequence[str],
+    sections: Sequence[SectionTable],
+) -> str:
     """Return the page.
 
     Args:
         title: title of the page.
         introduction: a sentence about the data.
-        findings: findings to act on, the most important first.
+        findings: lines of each finding to act on, the most important first; commands between backticks.
+        seen: observations that no setting changes.
         sections: in their order.
     """
     anchors = [section.title.lower().replace(" ", "-") for section in sections]
     links = "".join(
         f'<a href="#{anchor}">{escape(section.title)}</a>' for anchor, section in zip(anchors, sections, strict=True)
     )
-    items = "".join(f"<li>{escape(text)}</li>" for text in findings)
+    items = "".join(f"<li>{'<br>'.join(map(_text, lines))}</li>" for lines in findings)
     body = [
         f"<h1>{escape(title)}</h1>",
         f"<p>{escape(introduction)}</p>",
         f"<ol>{items}</ol>" if items else "",
+        *(f'<p class="note">{_text(text)}</p>' for text in seen),
         f"<nav>{links}</nav>",
         *(_section(anchor, section) for anchor, section in zip(anchors, sections, strict=True)),
     ]
@@ -62,8 +73,13 @@ def html_page(title: str, introduction: str, findings: Sequence[str], sections: 
     )
 
 
+def _text(text: str) -> str:
+    """Return a line as HTML, with what is between backticks as code."""
+    return sub("`([^`]*)`", r"<code>\1</code>", escape(text))
+
+
 def _section(anchor: str, section: SectionTable) -> str:
-    note = "<br>".join(escape(line) for line in section.note.split("\n"))
+    note = "<br>".join(_text(line) for line in section.note.split("\n"))
     parts = [f'<section id="{anchor}">', f"<h2>{escape(section.title)}</h2>", f'<p class="note">{note}</p>']
     if section.rows:
         parts.append(_table(section))

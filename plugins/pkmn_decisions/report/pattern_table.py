@@ -10,10 +10,11 @@ from pkmn_decisions.analysis.patterns import Pattern
 from pkmn_decisions.analysis.significance import LEVEL
 from pkmn_decisions.report.section_table import MARK, SectionTable, interval, share, signed
 from pkmn_decisions.store.names import OUTCOME_NAMES, Names
-from pkmn_decisions.store.view import HORIZON
-from pkmncli.api import Consequence
+from pkmncli.api import DECISION_HORIZON, Consequence
 
-LEADS_TO = f" leads to: what most often came of it within {HORIZON} decisions."
+LEADS_TO = f"leads to: what most often came of it within {DECISION_HORIZON} decisions.\n"
+DROP = ("leads to", "lift", "battle", "mostly", "95%", "others", "phase", "times", "return", "")
+"""Columns that a narrow terminal leaves out, in this order."""
 NOTHING = OUTCOME_NAMES[Consequence.NOTHING]
 
 
@@ -66,9 +67,9 @@ def patterns_table(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         f"success: {judged} more than 0; with its 95% interval.\n"
         "lift: that rate over the rate of the other actions in the same situation.\n"
         f"return: mean of those {'sums' if following else 'rewards'}; others: that of the other actions, "
-        "with as many goals reached.\n"
-        f"mostly: who decided most often.{LEADS_TO if 'leads to' in headings else ''}\n"
-        f"{MARK} return and others differ by more than chance, tested over episodes, at most {LEVEL:.0%} of those "
-        f"marked being false; {count:,} of {len(analysis.all_patterns):,} patterns."
+        "with as many milestones reached.\n"
+        f"mostly: who decided most often.\n{LEADS_TO if 'leads to' in headings else ''}"
+        f"{MARK} return and others differ by more than chance: {count:,} of {len(analysis.all_patterns):,} patterns. "
+        f"Tested over episodes; about {LEVEL:.0%} of those marked are false at most."
     )
-    return [SectionTable("Single patterns", note, headings, rows, "")]
+    return [SectionTable("Single patterns", note, headings, rows, "", DROP)]

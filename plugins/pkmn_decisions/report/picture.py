@@ -20,7 +20,7 @@ COLOURS = {"rl": "#0072b2", "explore": "#56b4e9", "rule": "#009e73", "llm": "#d5
 _BETTER, _WORSE = "#009e73", "#d55e00"
 _MOST_BARS = 10
 _DOTS_PER_INCH = 150
-_SIZE_INCHES = (13.0, 9.0)
+_PANEL_INCHES = (6.5, 4.5)
 
 
 def check_plot(path: Path) -> None:
@@ -49,10 +49,13 @@ def draw(analysis: Analysis, path: Path) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415 - without pyplot, which would need a display
 
     with rc_context({"svg.hashsalt": "pkmncli", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=_SIZE_INCHES, layout="constrained")
+        found = {_patterns: analysis.weighty_patterns, _deciders: analysis.deciders, _loops: analysis.loops}
+        panels = [panel for panel in (_patterns, _deciders, _calibration, _loops) if found.get(panel, True)]
+        columns, rows = min(len(panels), 2), -(-len(panels) // 2)
+        figure = Figure(figsize=(columns * _PANEL_INCHES[0], rows * _PANEL_INCHES[1]), layout="constrained")
         figure.suptitle(", ".join(analysis.overview["runs"]))
-        for number, panel in enumerate((_patterns, _deciders, _calibration, _loops), start=1):
-            panel(analysis, figure.add_subplot(2, 2, number))
+        for number, panel in enumerate(panels, start=1):
+            panel(analysis, figure.add_subplot(rows, columns, number))
         picture = io.BytesIO()
         form = path.suffix.lower().removeprefix(".")
         figure.savefig(picture, format=form, dpi=_DOTS_PER_INCH, metadata={"Date": None} if form == "svg" else {})
@@ -84,14 +87,17 @@ def _deciders(analysis: Analysis, axes: Any) -> None:
             source = SOURCE_NAMES[one.number]
             filled = "full" if one.significant else "none"
             axes.plot(one.mean_return, row, "o", color=COLOURS[source], fillstyle=filled, markersize=7)
-    for source, colour in COLOURS.items():
-        axes.plot([], [], "o", color=colour, label=source)
+    met = {SOURCE_NAMES[one.number] for place in shown for one in place.sources}
+    for source in [name for name in COLOURS if name in met]:
+        axes.plot([], [], "o", color=COLOURS[source], label=source)
     _name_bars(axes, [in_words(place.situation, names) for place in shown], "return (filled: differs from the others)")
-    axes.legend(frameon=False)
+    _legend(axes)
     axes.set_title("who decides best")
 
 
 def _calibration(analysis: Analysis, axes: Any) -> None:
+    from matplotlib.ticker import PercentFormatter  # noqa: PLC0415
+
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8, linestyle="--")
     for one in analysis.calibrations:
         bins = [found for found in one.bins if found]
@@ -102,7 +108,9 @@ def _calibration(analysis: Analysis, axes: Any) -> None:
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("confidence")
     axes.set_ylabel("success rate")
-    axes.legend(frameon=False)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(PercentFormatter(1.0))
+    _legend(axes)
     axes.set_title("confidence and outcome")
 
 
@@ -112,17 +120,20 @@ def _loops(analysis: Analysis, axes: Any) -> None:
     left = [0.0] * len(shown)
     for source, colour in COLOURS.items():
         counts = [one.sources[source] for one in shown]
-        axes.barh(range(len(shown)), counts, left=left, color=colour, label=source)
+        if any(counts):
+            axes.barh(range(len(shown)), counts, left=left, color=colour, label=source)
         left = [start + count for start, count in zip(left, counts, strict=True)]
     _name_bars(axes, [names.of("map", one.map_id) + one.tiles for one in shown], "decisions wasted")
-    if shown:
-        axes.legend(frameon=False)
+    _legend(axes)
     axes.set_title("loops")
+
+
+def _legend(axes: Any) -> None:
+    """Draw the legend below the panel, so that it hides nothing."""
+    axes.legend(frameon=False, loc="upper right", bbox_to_anchor=(1, -0.14), ncols=4, columnspacing=1)
 
 
 def _name_bars(axes: Any, labels: list[str], meaning: str) -> None:
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xlabel(meaning)
-    if not labels:
-        axes.text(0.5, 0.5, "none", ha="center", va="center", transform=axes.transAxes, color="grey")

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
 from pkmn_decisions.store.names import SOURCE_NAMES
-
-_WIDTH_WITHOUT_TERMINAL = 160
-_NARROW = 12
-"""Maximum characters of a column that is never broken into lines."""
-_FIGURE = re.compile(r"-|[-+]?[\d,.]+(-\d+)?%?")
+from pkmncli.tables import csv_text, markdown, table
 
 
 class Format(StrEnum):
@@ -52,57 +45,31 @@ def flat(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any
     return columns, [[row.get(column) for column in columns] for row in rows]
 
 
-def write(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format) -> str:
-    """Return rows in a format, without a line break at the end. JSON is a list of objects."""
+def write(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format, drop: Sequence[str] | None = None
+) -> str:
+    """Return rows in a format, without a line break at the end. JSON is a list of objects.
+
+    Args:
+        columns: headings.
+        rows: cells.
+        form: format.
+        drop: headings of the columns that a narrow terminal lacks room for, the first to leave out first; by default
+            the last ones.
+    """
     if form is Format.JSON:
         return to_json([dict(zip(columns, row, strict=True)) for row in rows])
     if form is Format.CSV:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([["" if value is None else _plain(value) for value in row] for row in rows])
-        return text.getvalue().rstrip("\n")
+        return csv_text(columns, ([None if value is None else _plain(value) for value in row] for row in rows))
     cells = [[_cell(value) for value in row] for row in rows]
     if form is Format.MARKDOWN:
-        lines = [_markdown(columns), _markdown(["---"] * len(columns)), *(_markdown(row) for row in cells)]
-        return "\n".join(lines)
-    return _table(columns, cells)
-
-
-def is_figure(cell: str) -> bool:
-    """Return True if a cell is a number, an interval, or empty, and so is aligned right."""
-    return not cell or bool(_FIGURE.fullmatch(cell))
+        return markdown(columns, cells)
+    return table(columns, cells, drop=list(reversed(columns[1:])) if drop is None else drop)
 
 
 def to_json(value: Any) -> str:
     """Return JSON of plain values; bytes are written as hexadecimal digits, times in ISO 8601."""
     return json.dumps(value, indent=2, default=_plain, ensure_ascii=False)
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    from rich import box  # noqa: PLC0415 - only this format needs it
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
-    for index, column in enumerate(columns):
-        cells = [row[index] for row in rows]
-        figures = bool(cells) and all(is_figure(cell) for cell in cells)
-        narrow = max(map(len, [column, *cells])) <= _NARROW
-        table.add_column(Text(column), justify="right" if figures else "left", overflow="fold", no_wrap=narrow)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH_WITHOUT_TERMINAL
-    with console.capture() as captured:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
-
-
-def _markdown(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 def _cell(value: Any) -> str:

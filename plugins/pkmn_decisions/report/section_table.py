@@ -18,6 +18,13 @@ class SectionTable:
     rows: list[list[str]]
     nothing: str
     """Text to show if there are no rows."""
+    drop: tuple[str, ...] | None = None
+    """Headings of the columns that a narrow terminal leaves out, the first ones first; by default the last columns."""
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Headings of the columns that can be left out, the first ones first."""
+        return tuple(reversed(self.headings[1:])) if self.drop is None else self.drop
 
 
 def share(value: float | None) -> str:

@@ -81,11 +81,11 @@ def _loops(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         for one in analysis.loops[: brief or analysis.question.limit]
     ]
     note = (
-        "64 decisions and more among the same few states without a reward. wasted: decisions of all loops there;\n"
-        "longest: of one of them, and the episode in which it was. "
-        f"In all {total:,} decisions were wasted so, {wasted:.1%}."
+        "A loop: 64 decisions or more among the same few states without a reward.\n"
+        "wasted: decisions of all loops there; longest: those of the longest loop; in episode: where it began.\n"
+        f"In all, {total:,} of the decisions ({wasted:.1%}) were in loops."
     )
-    headings = ["where", "phase", "loops", "wasted", "longest", "in episode", "who", "pressing"]
+    headings = ["where", "phase", "loops", "wasted", "longest", "in episode", "who", "actions"]
     nothing = "No episode was in a loop of 64 decisions or more."
     if analysis.question.of_situations:
         nothing = "None of the decisions asked about were part of a loop of 64 decisions or more."
@@ -98,9 +98,9 @@ def _sequences(analysis: Analysis, brief: int | None) -> list[SectionTable]:
     shortest, longest = analysis.lengths
     lengths = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
     note = (
-        f"{lengths} actions in a row, sorted by the difference they make. success, return: from the last\n"
-        "of them on; usual: of all decisions in the situation. A part of a longer run is not shown by itself. "
-        "Not tested."
+        f"{lengths} actions in a row, sorted by the difference that they make. Not tested.\n"
+        "success, return: from the last of them on; usual: of all decisions in the situation.\n"
+        "A part of a longer sequence is not shown by itself."
     )
     nothing = f"No {shortest} actions were taken in a row {analysis.question.min_frequency:,} times or more."
     headings = ["situation", "actions", "times", "success", "95%", "usual", "return", "usual"]
@@ -135,8 +135,9 @@ def _changes(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         for one in analysis.changes[: brief or analysis.question.limit]
     ]
     note = (
-        f"Between {before} and {after}: what moved by more than chance. taken: share of the decisions in that\n"
-        "situation, and how often it was met; return: mean sum of rewards, and how often the action was taken."
+        f"Differences between {before} and {after} by more than chance.\n"
+        "taken: share of the decisions in that situation; times: how often the situation occurred.\n"
+        "return: mean sum of rewards; times: how often the action was taken."
     )
     nothing = f"Nothing changed by more than chance between {before} and {after}."
     headings = ["situation", "action", "figure", "before", "after", "times before", "times after"]

@@ -33,19 +33,21 @@ def source_tables(analysis: Analysis, brief: int | None) -> list[SectionTable]:
     found = [
         SectionTable(
             "Who is right",
-            "return: mean sum of rewards after decisions of that one; others: of all others in the same situation,\n"
-            "with as many goals reached. Sources are not random: a difference may come from when each decides.",
+            "return: mean sum of rewards after its decisions; others: after those of all others in the same situation, "
+            "with as many milestones reached.\n"
+            "Sources are not random: a difference may come from when each of them decides.",
             ["situation", "who", "times", "success", "95%", "return", "others", "", ""],
             rows,
-            f"In no situation did two of them decide {analysis.question.min_frequency:,} times or more.",
+            f"In no situation did two sources decide {analysis.question.min_frequency:,} times or more.",
         ),
         SectionTable(
             "Confidence",
-            "confidence: mean; success: success rate; error: expected calibration error, the mean distance of the\n"
-            "two; then the success rate by confidence.",
+            "confidence: mean; success: success rate; error: the expected calibration error, their mean distance.\n"
+            "0.0 to 0.9: success rate of decisions with a confidence from there on.",
             ["who", "times", "confidence", "success", "error", *_bin_names()],
             [_calibration_row(one) for one in analysis.calibrations],
             "No decision has been judged yet.",
+            (*_bin_names(), "error"),
         ),
     ]
     costs = analysis.advice_costs
@@ -53,8 +55,9 @@ def source_tables(analysis: Analysis, brief: int | None) -> list[SectionTable]:
         found.append(
             SectionTable(
                 "What advice cost",
-                "Questions to the language model by situation; cached: answered from the cache; useless:\n"
-                "no advice could be read from the answer, or there was an error.",
+                "Questions to the language model by situation.\n"
+                "cached: answered from the cache; useless: no advice could be read from the answer, or there was an "
+                "error.",
                 ["situation", "asked", "cached", "useless", "tokens", "seconds each", "dollars"],
                 [
                     [

@@ -113,8 +113,12 @@ def relation(table: Table, files: Sequence[TableFile], columns: str = "*", *, pl
     for version, group in _by_version(files):
         paths = ", ".join(path_literal(file.path) for file in group)
         options = "hive_partitioning = false" + (", filename = true, file_row_number = true" if places else "")
-        missing = [f'{_default(column)} AS "{column.name}"' for column in table.columns if column.since > version]
-        parts.append(f"SELECT {', '.join(['*', *missing])} FROM read_parquet([{paths}], {options})")
+        names = [
+            f'{_missing(column)} AS "{column.name}"' if column.since > version else f'"{column.name}"'
+            for column in table.columns
+        ]
+        names += ["filename", "file_row_number"] if places else []
+        parts.append(f"SELECT {', '.join(names)} FROM read_parquet([{paths}], {options})")
     if len(parts) == 1:
         return f"SELECT {columns} FROM ({parts[0]})"
     if parts:
@@ -199,6 +203,11 @@ def _read_metadata(path: Path, *_identity: int) -> Mapping[str, str]:
     with _metadata_reader().cursor() as cursor:
         found = cursor.execute(f"SELECT key, value FROM parquet_kv_metadata({path_literal(path)})").fetchall()
     return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in found}
+
+
+def _missing(column: Column) -> str:
+    """Return SQL of a column's value in a file that lacks it."""
+    return f"({column.formerly})::{column.sql}" if column.formerly else _default(column)
 
 
 def _default(column: Column) -> str:

@@ -6,11 +6,12 @@ import json
 import math
 import time
 import weakref
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pkmn_decisions.store.game_states import state_columns, state_hash, state_variables
+from pkmn_decisions.store.previous import MOST_ACTION, PreviousActions
 from pkmn_decisions.store.store import DuckDBStore
 from pkmn_decisions.store.view import STANDALONE_FILE, RunViews
 from pkmncli.api import Source
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 _FLUSH_EVERY = 256
 _FLUSH_SECONDS = 60.0
-_CODE_LIMIT = 10**6
-"""Six earlier actions are stored, one decimal digit each."""
 
 
 class RecordingByHand:
@@ -55,7 +54,8 @@ class RecordingByHand:
         _, rows = views.query("SELECT coalesce(max(global_step), 0), coalesce(max(episode) + 1, 0) FROM decision_rows")
         views.close()
         self._global_step, self._episode = rows[0]
-        self._step = self._previous = 0
+        self._step = 0
+        self._previous = PreviousActions()
         self._flushed = time.monotonic()
         self._store = DuckDBStore(folder)
         # A script may end without closing: its recorded decisions must not be lost.
@@ -80,14 +80,14 @@ class RecordingByHand:
             "coarse_hash": state_hash(state),
             "fine_hash": 0,
             "reason": reasoning,
-            "previous_actions": self._previous,
             "near_return": outcome_reward,
+            **self._previous.columns(),
             **state_columns(state),
         }
         self._store.append("decisions", {name: [value] for name, value in values.items()})
         self._global_step += 1
         self._step += 1
-        self._previous = (self._previous * 10 + int(action_taken) + 1) % _CODE_LIMIT
+        self._previous.add(int(action_taken))
         if self._step % _FLUSH_EVERY == 0 or time.monotonic() - self._flushed > _FLUSH_SECONDS:
             self.flush()
 
@@ -105,12 +105,16 @@ class RecordingByHand:
             self._lock.release()
 
 
-def check_figures(confidence: float, outcome_reward: float) -> None:
-    """Check that a decision's figures are valid.
+def check_decision(action_taken: int, confidence: float, outcome_reward: float) -> None:
+    """Check that a decision's numbers are valid.
 
     Raises:
-        DecisionValidationError: a figure is not a number, or out of its range.
+        DecisionValidationError: one is not a number, or out of its range.
     """
+    if not (isinstance(action_taken, Integral) and 0 <= action_taken <= MOST_ACTION):
+        raise DecisionValidationError(
+            f"The action must be a whole number between 0 and {MOST_ACTION}, not {action_taken!r}."
+        )
     if not (isinstance(confidence, Real) and 0 <= confidence <= 1):
         raise DecisionValidationError(f"The confidence must be a number between 0 and 1, not {confidence!r}.")
     if not (isinstance(outcome_reward, Real) and math.isfinite(outcome_reward)):

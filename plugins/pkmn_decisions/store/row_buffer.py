@@ -186,8 +186,8 @@ def _codes(table: Table, column: Column, values: Any, known: dict[Any, int]) -> 
     _check_kinds(table, column, items, kinds)
     if column.sql == AMOUNTS:
         return [known.setdefault(_key(value), len(known)) for value in items]
-    texts = {item: _key(item) for item in set(items)}  # each is decoded only once
-    return [known.setdefault(texts[item], len(known)) for item in items]
+    numbers = {item: known.setdefault(_key(item), len(known)) for item in dict.fromkeys(items)}  # each only once
+    return list(map(numbers.__getitem__, items))
 
 
 def _items(values: Any) -> Sequence[Any]:

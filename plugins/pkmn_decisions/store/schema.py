@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, Final
 
-SCHEMA_VERSION: Final = 2
+from pkmncli.api import DECISION_HORIZON, REMEMBERED_ACTIONS
+
+SCHEMA_VERSION: Final = 4
 """Version of the columns below, written into every file under the key ``pkmn_schema``."""
 
 REQUIRED: Final[Any] = object()
@@ -18,9 +20,9 @@ REQUIRED: Final[Any] = object()
 
 NUMPY_TYPES: Final = {
     "BOOLEAN": "?",
-    "TINYINT": "i1",
     "UTINYINT": "u1",
     "USMALLINT": "u2",
+    "INTEGER": "i4",
     "UINTEGER": "u4",
     "BIGINT": "i8",
     "UBIGINT": "u8",
@@ -43,6 +45,8 @@ class Column:
     default: Any = REQUIRED
     since: int = 1
     """First version of the schema that has it."""
+    formerly: str = ""
+    """SQL of its value in a file of a version before ``since``; empty for the default."""
     empty_if_nan: bool = False
     """True if NaN is written as NULL, which sums and means leave out."""
 
@@ -73,6 +77,19 @@ class Table:
         return next((column for column in self.columns if column.name == name), None)
 
 
+def _previous(back: int) -> Column:
+    what = "action before this one" if back == 1 else f"action {back} steps before"
+    return Column(
+        f"previous_{back}",
+        "INTEGER",
+        f"{what} in the episode, -1 for none",
+        default=-1,
+        since=3,
+        # Six decimal digits, the latest last; a digit was the action + 1, 0 for none.
+        formerly=f"(previous_actions // {10 ** (back - 1)})::INTEGER % 10 - 1",
+    )
+
+
 DECISIONS: Final = Table(
     "decisions",
     step="global_step",
@@ -84,47 +101,42 @@ DECISIONS: Final = Table(
         Column("episode", "UINTEGER", "episode of that environment, from 0"),
         Column("step", "UINTEGER", "step within the episode, from 1"),
         Column("time", "DOUBLE", "time of recording, seconds since 1970 (UTC)"),
-        Column("action", "TINYINT", "action: 0 to 8 are A, B, start, select, up, down, left, right, none"),
+        Column("action", "INTEGER", "number of the action, from 0; its name is in the run's names.json"),
         Column("source", "UTINYINT", "source of the decision: 0 learner, 1 its exploration, 2 rules, 3 language model"),
         Column("confidence", "FLOAT", "confidence of that source, 0 to 1"),
         Column("reward", "FLOAT", "reward of this step"),
         Column("terminated", "BOOLEAN", "the episode ended by the game's own rules"),
         Column("truncated", "BOOLEAN", "the episode was ended by a limit"),
         Column("done", "BOOLEAN", "the episode ended, either way", default=False),
-        Column("map_id", "UINTEGER", "map of the decision (group * 256 + number)"),
-        Column("x", "UTINYINT", "tile on that map, from the left"),
-        Column("y", "UTINYINT", "tile on that map, from the top"),
-        Column("phase", "UTINYINT", "kind of situation, as the environment numbers them"),
-        Column("battle", "UTINYINT", "kind of battle, 0 for none"),
-        Column("opponent", "UTINYINT", "species fought, 0 for none"),
-        Column("health", "FLOAT", "hit points of the party, as a share of their maximum (0 to 1)"),
-        Column("milestones", "USMALLINT", "goals of the game reached so far in this episode"),
-        Column("frames", "UINTEGER", "emulated frames since the episode began"),
+        Column("map_id", "UINTEGER", "map of the decision; in Game Boy games group * 256 + number"),
+        Column("x", "INTEGER", "place on that map, from the left"),
+        Column("y", "INTEGER", "place on that map, from the top"),
+        Column("phase", "UINTEGER", "kind of situation, as the environment numbers them"),
+        Column("battle", "UINTEGER", "kind of battle, 0 for none"),
+        Column("opponent", "UINTEGER", "kind of opponent, such as its species, 0 for none"),
+        Column("health", "FLOAT", "health of the player, as a share of its maximum (0 to 1)"),
+        Column("milestones", "USMALLINT", "milestones reached so far in this episode"),
+        Column("frames", "UINTEGER", "frames of the game since the episode began"),
         Column("coarse_hash", "UBIGINT", "hash of place and phase of the decision"),
         Column("fine_hash", "UBIGINT", "hash of everything that the next decision could depend on, after the step"),
-        Column("memory_hash", "UBIGINT", "hash of all work RAM after the step; 0 if it was not computed", default=0),
+        Column("memory_hash", "UBIGINT", "hash of the whole memory after the step; 0 if not computed", default=0),
         Column("reason", "VARCHAR", "reason, in a few words"),
         Column("pilot_confidence", "FLOAT", "confidence of the pilot's next proposal, 0 to 1", default=0.0),
         Column(
             "advice_steps_left", "USMALLINT", "steps after this one for which the pilot's advice still holds", default=0
         ),
-        Column(
-            "previous_actions",
-            "UINTEGER",
-            "the six actions before this one, as decimal digits, oldest first; a digit is the action + 1, 0 is none",
-            default=0,
-        ),
+        *(_previous(back) for back in range(1, REMEMBERED_ACTIONS + 1)),
         Column("model", "VARCHAR", "language model whose advice was followed, empty for none", default=""),
         Column(
             "opponent_health",
             "FLOAT",
-            "hit points of the opponent, as a share of their maximum (0 to 1)",
+            "health of the opponent, as a share of its maximum (0 to 1)",
             default=0.0,
             since=2,
         ),
         Column(
             "alternative",
-            "TINYINT",
+            "INTEGER",
             "learner's best action other than the one taken, -1 if unknown",
             default=-1,
             since=2,
@@ -156,7 +168,7 @@ DECISIONS: Final = Table(
         Column(
             "near_return",
             "FLOAT",
-            "sum of the rewards of this step and of the next 7 in its episode, empty while unknown",
+            f"sum of the rewards of this step and the next {DECISION_HORIZON - 1} of its episode, empty while unknown",
             default=nan,
             since=2,
             empty_if_nan=True,
@@ -180,15 +192,25 @@ EPISODES: Final = Table(
         Column("total_reward", "DOUBLE", "sum of the episode's rewards"),
         Column("terminated", "BOOLEAN", "the episode ended by the game's own rules"),
         Column("truncated", "BOOLEAN", "the episode was ended by a limit"),
-        Column("outcome", "VARCHAR", "end of the episode, in a word or two"),
+        Column(
+            "outcome", "VARCHAR", "end of the episode: goal (a success), ended (terminated otherwise) or time-limit"
+        ),
         Column("llm_share", "FLOAT", "share of the steps that carried out advice of a language model (0 to 1)"),
         Column("milestones", "VARCHAR", "JSON object: goal reached -> step of the episode that reached it"),
-        Column("presses", "BLOB", "one byte for each step: the action"),
+        Column(
+            "presses",
+            "BLOB",
+            "two bytes for each step, little-endian: the action; one byte before version 3; four bytes for each number "
+            "of a continuous action (float32)",
+        ),
         Column("fine_hashes", "BLOB", "eight bytes for each step, little-endian: the state's hash after it"),
-        Column("memory_hashes", "BLOB", "twelve bytes each, little-endian: step (4), hash of work RAM after it (8)"),
-        Column("frames", "UINTEGER", "emulated frames of the episode"),
+        Column("memory_hashes", "BLOB", "twelve bytes each, little-endian: step (4), hash of the memory after it (8)"),
+        Column("frames", "UINTEGER", "frames of the game in the episode"),
         Column("purpose", "VARCHAR", "train or eval", default="train"),
         Column("checkpoint", "VARCHAR", "checkpoint whose weights were used, empty while training", default=""),
+        Column(
+            "metrics", "VARCHAR", "JSON object: the environment's own metrics of the episode", default="{}", since=3
+        ),
     ),
 )
 
@@ -225,6 +247,14 @@ ADVICE: Final = Table(
         Column("prompt_tokens", "UINTEGER", "tokens of the prompts"),
         Column("completion_tokens", "UINTEGER", "tokens of the replies"),
         Column("latency_s", "FLOAT", "seconds from question to answer"),
+        Column(
+            "members",
+            "VARCHAR",
+            "JSON list of the answer of each model of an ensemble, empty without one; agreed is true if it gave the "
+            "advice",
+            default="",
+            since=4,
+        ),
     ),
 )
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from pkmn_decisions.store.game_states import state_columns
-from pkmn_decisions.store.names import ACTION_NAMES, SOURCE_NAMES
+from pkmn_decisions.store.names import DEFAULT_ACTIONS, SOURCE_NAMES
+from pkmn_decisions.store.previous import MOST_ACTION, PreviousActions
 from pkmn_decisions.store.schema import DECISIONS
 from pkmn_decisions.store.store import DuckDBStore
 from pkmn_decisions.store.view import STANDALONE_FILE
@@ -105,7 +106,7 @@ def _rows(database: sqlite3.Connection, table: str, columns: Mapping[str, str]) 
     chosen = ", ".join(f"{_quoted(column)} AS {_quoted(what)}" for what, column in columns.items())
     database.row_factory = sqlite3.Row
     episodes: dict[Any, int] = {}
-    last_step, episode, previous = 0, 0, 0
+    last_step, episode, previous = 0, 0, PreviousActions()
     total: Any = None
     held: dict[str, Any] | None = None
     for number, row in enumerate(database.execute(f"SELECT {chosen} FROM {_quoted(table)} ORDER BY rowid"), start=1):
@@ -117,7 +118,7 @@ def _rows(database: sqlite3.Connection, table: str, columns: Mapping[str, str]) 
         else:
             new = episode + (step <= last_step)
         if new != episode:
-            previous = 0
+            previous = PreviousActions()
         if held is not None:
             # Without rewards of single steps, an episode's last step has all of its reward.
             if new != held["episode"] and total is not None:
@@ -126,14 +127,16 @@ def _rows(database: sqlite3.Connection, table: str, columns: Mapping[str, str]) 
         episode, last_step = new, step
         total = given.get("total") if "reward" not in columns else None
         held = _decision(given, number, episode, step, previous)
-        previous = (previous * 10 + held["action"] + 1) % 10**6
+        previous.add(held["action"])
     if held is not None:
         if total is not None:
             held["reward"] = _number(total)
         yield held
 
 
-def _decision(given: Mapping[str, Any], number: int, episode: int, step: int, previous: int) -> dict[str, Any]:
+def _decision(
+    given: Mapping[str, Any], number: int, episode: int, step: int, previous: PreviousActions
+) -> dict[str, Any]:
     context = _context(given.get("context"))
     reward = _number(given.get("reward"))
     outcome = str(given.get("outcome") or "").casefold()
@@ -157,7 +160,7 @@ def _decision(given: Mapping[str, Any], number: int, episode: int, step: int, pr
         "coarse_hash": _hash(given.get("state_hash")),
         "fine_hash": 0,
         "reason": str(given.get("reason") or context.get("reasoning") or ""),
-        "previous_actions": previous,
+        **previous.columns(),
         "near_return": came,
         **state_columns(context),
     }
@@ -192,12 +195,12 @@ def _context(value: Any) -> dict[str, Any]:
 
 
 def _action(value: Any) -> int:
-    if isinstance(value, (int, float)) and 0 <= value <= max(ACTION_NAMES):
-        return int(value)
+    """Return the number of an action, given as a number or by a default name; an unknown one is the idle action."""
     text = str(value).casefold()
-    if text.isdecimal() and int(text) in ACTION_NAMES:
-        return int(text)
-    return next((number for number, name in ACTION_NAMES.items() if name == text), max(ACTION_NAMES))
+    number = value if isinstance(value, (int, float)) else int(text) if text.isdecimal() else -1
+    if 0 <= number <= MOST_ACTION:
+        return int(number)
+    return next((number for number, name in DEFAULT_ACTIONS.items() if name == text), max(DEFAULT_ACTIONS))
 
 
 def _time(value: Any) -> float:

@@ -18,13 +18,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from pkmn_decisions.store.files import (
+    SUPERSEDED,
     TableFile,
     first_line,
     names_one_of,
@@ -33,13 +34,12 @@ from pkmn_decisions.store.files import (
     retry_if_moved,
     sql_text,
 )
-from pkmn_decisions.store.names import ACTION_NAMES, SOURCE_NAMES, Names, load_names
+from pkmn_decisions.store.index import INDEX_FILE
+from pkmn_decisions.store.names import SOURCE_NAMES, Names, load_names
 from pkmn_decisions.store.recorded_files import recorded_files
 from pkmn_decisions.store.schema import ADVICE, DECISIONS, EPISODES, METRICS, Table
+from pkmncli.api import DECISION_HORIZON
 from pkmncli.errors import DecisionValidationError, RunError
-
-HORIZON = 8
-"""Number of decisions over which a decision's reward is summed, itself included."""
 
 STANDALONE_FILE = "standalone.json"
 """Marker of a folder of decisions recorded one by one, each with its own outcome, and not by a training."""
@@ -54,19 +54,17 @@ _LATEST_FILES = 4
 """Number of latest files in which each environment has certainly taken a step."""
 
 
-def _case(column: str, names: Mapping[int, str]) -> str:
-    cases = " ".join(f"WHEN {number} THEN {sql_text(name)}" for number, name in names.items())
-    return f"CASE {column} {cases} END"
-
+_SOURCE_CASES = " ".join(f"WHEN {number} THEN {sql_text(name)}" for number, name in SOURCE_NAMES.items())
 
 _JOINED = f"""
     SELECT d.*,
-        {_case("action", ACTION_NAMES)} AS action_name,
-        {_case("source", SOURCE_NAMES)} AS source_name,
+        coalesce(a.name, 'action_' || d.action) AS action_name,
+        CASE source {_SOURCE_CASES} END AS source_name,
         e.total_reward AS episode_return,
         e.outcome AS episode_outcome
     FROM judged_decisions d
     LEFT JOIN (SELECT * FROM episodes WHERE purpose = 'train') e USING (run, environment, episode)
+    LEFT JOIN (SELECT number, name FROM names WHERE kind = 'action') a ON a.number = d.action
 """
 
 
@@ -76,7 +74,7 @@ class RunViews:
     def __init__(
         self,
         folders: Sequence[Path],
-        horizon: int = HORIZON,
+        horizon: int = DECISION_HORIZON,
         threads: int | None = None,
         name_folders: Sequence[Path] | None = None,
     ) -> None:
@@ -129,10 +127,10 @@ class RunViews:
         for table in (DECISIONS, EPISODES, METRICS, ADVICE):
             view = "decision_rows" if table is DECISIONS else table.name
             self._connection.execute(f"CREATE OR REPLACE VIEW {view} AS {self._all_runs(table)}")
-        self._stored = self.horizon == HORIZON and all(map(self._has_near_return, self.folders))
+        self._stored = self.horizon == DECISION_HORIZON and all(map(self._has_near_return, self.folders))
         self._connection.execute(f"CREATE OR REPLACE VIEW judged_decisions AS {self.judged('decision_rows')}")
-        self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
         self._write_names()
+        self._connection.execute(f"CREATE OR REPLACE VIEW decisions AS {_JOINED}")
 
     def judged(self, rows: str) -> str:
         """Return SQL that adds ``near_return`` and ``success`` to these rows of decisions.
@@ -259,9 +257,12 @@ class RunViews:
 
     def _write_names(self) -> None:
         rows = [(kind, number, name) for kind in self.names.kinds for number, name in self.names.kinds[kind].items()]
-        self._connection.execute("CREATE OR REPLACE TABLE names (kind VARCHAR, number BIGINT, name VARCHAR)")
-        values = ", ".join(f"({sql_text(kind)}, {number}, {sql_text(name)})" for kind, number, name in rows)
-        self._connection.execute(f"INSERT INTO names VALUES {values}")
+        kinds, numbers, names = zip(*rows, strict=True)
+        self._connection.execute(
+            "CREATE OR REPLACE TABLE names AS SELECT unnest(?::VARCHAR[]) AS kind, unnest(?::BIGINT[]) AS number, "
+            "unnest(?::VARCHAR[]) AS name",
+            [list(kinds), list(numbers), list(names)],
+        )
 
     def _shown_folders(self) -> str:
         return ", ".join(str(folder) for folder in self.folders)
@@ -272,9 +273,16 @@ def by_hand(folders: Sequence[Path]) -> bool:
     return all((folder / STANDALONE_FILE).exists() for folder in folders)
 
 
+def folders_of_tables(folder: Path) -> list[Path]:
+    """Return the folders with tables of decisions: this one, and those in it if ``decision_db_path`` named it."""
+    inside = sorted(path.parent for path in folder.glob("*/decisions") if path.parent.name != SUPERSEDED)
+    own = (folder / "decisions").is_dir() or (folder / INDEX_FILE).exists()
+    return [folder, *inside] if own else inside
+
+
 def default_horizon(folders: Sequence[Path]) -> int:
     """Return the number of decisions over which a reward is summed: 1 if all were recorded by hand."""
-    return 1 if by_hand(folders) else HORIZON
+    return 1 if by_hand(folders) else DECISION_HORIZON
 
 
 def run_names(folders: Sequence[Path]) -> list[str]:

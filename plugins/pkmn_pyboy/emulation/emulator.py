@@ -218,12 +218,12 @@ class Emulator:
         version = state[0] if state else 0
         current = current_state_version()
         if not state:
-            raise EmulatorError("The save state is empty: save it again")
+            raise EmulatorError("The saved state is empty: save it again")
         if version > current + FORMATS_TO_COME:
-            raise EmulatorError("That is no save state of PyBoy: name a file that PyBoy or pkmn play saved")
+            raise EmulatorError("That is no saved state of PyBoy: name a file that PyBoy or pkmn play saved")
         if version != current:
             raise EmulatorError(
-                f"The save state is of PyBoy's format {version}, this is PyBoy {PYBOY_VERSION} with format {current}: "
+                f"The saved state is of PyBoy's format {version}, this is PyBoy {PYBOY_VERSION} with format {current}: "
                 "save it again with this version"
             )
         stream = io.BytesIO(state)
@@ -233,14 +233,14 @@ class Emulator:
             text = _text(error)
             if "CGB-mode" in text:
                 raise EmulatorError(
-                    "The save state is of the other colour mode, so of another game: use one made with this image"
+                    "The saved state is of the other colour mode, so of another game: use one made with this image"
                 ) from error
             raise EmulatorError(
-                f"The save state does not fit {self.rom.header.title or 'this game'}; it is cut off, damaged or of "
+                f"The saved state does not fit {self.rom.header.title or 'this game'}; it is cut off, damaged or of "
                 "another game: save it again"
             ) from error
         if stream.read(1):
-            raise EmulatorError("The save state is longer than one of this game: it is of another one, or damaged")
+            raise EmulatorError("The saved state is longer than one of this game: it is of another one, or damaged")
 
     def cartridge_ram(self) -> bytes:
         """Return the cartridge's RAM now; empty without RAM."""
@@ -288,7 +288,7 @@ FORMATS_TO_COME = 20
 
 
 def current_state_version() -> int:
-    """Version of the save states that this PyBoy writes."""
+    """Version of the saved states that this PyBoy writes."""
     from pyboy.utils import STATE_VERSION  # noqa: PLC0415
 
     return int(STATE_VERSION)

@@ -17,6 +17,11 @@ from pkmncli.errors import EmulatorError
 
 MAGIC = b"PKMNSTAT"
 FORMAT = 2
+NOVELTY = "novelty"
+"""Key in the session of a state of the environment of any image."""
+MILESTONE = "milestone"
+"""Key, in the session of a state that a person saved, of the latest milestone."""
+
 _HEADER_LENGTH = struct.Struct("<I")
 _HEADER_MOST = 64 * 1024 * 1024
 
@@ -43,6 +48,20 @@ def write_saved_state(emulator: bytes, session: dict[str, Any], *, game: str, ro
     }
     text = json.dumps(header, separators=(",", ":"), sort_keys=True).encode()
     return b"".join((MAGIC, _HEADER_LENGTH.pack(len(text)), text, emulator))
+
+
+def read_session(data: bytes) -> tuple[str, dict[str, Any]] | None:
+    """Return game and session of a saved state, whatever it fits; None if the data are none, or damaged."""
+    start = len(MAGIC) + _HEADER_LENGTH.size
+    if data[: len(MAGIC)] != MAGIC or len(data) < start:
+        return None
+    (length,) = _HEADER_LENGTH.unpack_from(data, len(MAGIC))
+    try:
+        header = parse_json(data[start : start + length])
+        game, session = header["game"], header["session"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return (game, session) if isinstance(game, str) and isinstance(session, dict) else None
 
 
 def read_saved_state(data: bytes, *, game: str, rom_sha1: str) -> SavedState:

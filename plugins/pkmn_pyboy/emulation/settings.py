@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, TypeVar
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from pkmncli.api import PROVIDED
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, first_fault
 
 _Settings = TypeVar("_Settings", bound=BaseModel)
 
@@ -68,6 +68,5 @@ def settings_from(model: type[_Settings], values: dict[str, Any], section: str =
     try:
         return model(**values)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in (*section.split(), *first["loc"]))
-        raise ConfigurationError(f"Setting {key or 'of the environment'}: {first['msg']}") from None
+        fault = first_fault(error, *section.split(), everything="of the environment")
+        raise ConfigurationError(f"Setting {fault}") from None

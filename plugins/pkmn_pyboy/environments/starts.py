@@ -40,7 +40,8 @@ _NEIGHBOURS = {
 }
 _FLOOR = 0  # collision of a tile that is nothing but floor
 
-_kept: dict[str, bytes] = {}
+kept_starts: dict[str, bytes] = {}
+"""Start states that this process has made or read, by what they depend on."""
 
 
 def base_start(emulator: Emulator, profile: GameProfile) -> bytes:
@@ -80,14 +81,14 @@ def continued_start(emulator: Emulator, profile: GameProfile, save: BatterySave)
 
 def _kept_state(key: str, emulator: Emulator, profile: GameProfile, play: Callable[[], bytes]) -> bytes:
     """Return the state of a key, which is played if it is not cached."""
-    state = _kept.get(key)
+    state = kept_starts.get(key)
     if state is None:
         path = _cache_path(key)
         state = _read_cache(path, emulator, profile)
         if state is None:
             state = play()
             _write_cache(path, write_saved_state(state, {}, game=profile.name, rom_sha1=emulator.rom.sha1))
-        _kept[key] = state
+        kept_starts[key] = state
     return state
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pkmn_pyboy.emulation.buttons import BUTTONS
 from pkmn_pyboy.emulation.rom import load_rom
+from pkmn_pyboy.emulation.saved_state import NOVELTY, read_session
 from pkmn_pyboy.emulation.settings import settings_from
 from pkmn_pyboy.environments.emulated import EmulatedEnvironment
 from pkmn_pyboy.environments.observation import pack_screen
@@ -101,7 +102,7 @@ class GameBoyEnvironment(EmulatedEnvironment):
     def facts(self) -> Facts:
         """Return the step info: frames, the novelty key as coarse hash, the packed screen's hash as fine hash."""
         digest = hashlib.blake2b(pack_screen(self.emulator.screen).tobytes(), digest_size=8).digest()
-        return Facts(0, 0, 0, 0, 0, 0, 0.0, 0, self.frames, self._key, int.from_bytes(digest, "little"))
+        return Facts(frames=self.frames, coarse_hash=self._key, fine_hash=int.from_bytes(digest, "little"))
 
     def milestone_steps(self) -> list[int]:
         """Return an empty list: there are no milestones."""
@@ -120,10 +121,18 @@ class GameBoyEnvironment(EmulatedEnvironment):
         return self._power_on
 
     def _session(self) -> dict[str, Any]:
-        return {"novelty": self.novelty.save_state()}
+        return {NOVELTY: self.novelty.save_state()}
+
+    @staticmethod
+    def describe_state(state: bytes) -> dict[str, Any] | None:
+        """Return game and step of a saved state; None for another's state."""
+        found = read_session(state)
+        if found is None or NOVELTY not in found[1]:
+            return None
+        return {"game": found[0], "step": found[1].get("steps"), "milestone": None}
 
     def _load_session(self, session: Mapping[str, Any]) -> None:
-        self.novelty.load_state(session["novelty"])
+        self.novelty.load_state(session[NOVELTY])
         self._key = self.novelty.key(self.emulator.screen)
 
     def _info(self) -> dict[str, Any]:

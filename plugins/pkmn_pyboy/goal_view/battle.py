@@ -11,8 +11,8 @@ from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.rules_gen2.combatant import Combatant
 from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
+from pkmn_pyboy.rules_gen2.types import BEST_FACTOR
 from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Battle, Battler, GameState, Party
-from pkmn_pyboy.state.type_chart import BEST_FACTOR
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
@@ -136,14 +136,14 @@ class BattleNumbers:
 
     @staticmethod
     def _write_plan(out: list[float], memory: PilotMemory) -> None:
-        plan, number = memory.battle_plan, 0
-        if plan:
-            number = plan[1] + 1 if plan[0] in (MOVE, SWITCH) else plan[2] + 1
-        out += _PLAN_ROWS[_PLAN_PLACES[plan[0]] if plan else -1]
+        plan, number = memory.battle.plan, 0
+        if plan is not None:
+            number = plan.number + 1 if plan.kind in (MOVE, SWITCH) else plan.target + 1
+        out += _PLAN_ROWS[_PLAN_PLACES[plan.kind] if plan is not None else -1]
         out += (
             within(number / PARTY_SLOTS),
-            min(memory.flights / _FLIGHTS, 1.0),
-            min(memory.switches / 2, 1.0),
+            min(memory.battle.flights / _FLIGHTS, 1.0),
+            min(memory.battle.switches / 2, 1.0),
         )
 
     def _place(self) -> int:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmn_pyboy.navigation.exits import ExitReader
-from pkmn_pyboy.navigation.grid import LAND, WATER, GridReader, MapGrid
-from pkmn_pyboy.navigation.people import ITEM, PeopleReader
 from pkmn_pyboy.pilot.memory import PilotMemory
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmn_pyboy.state.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
+from pkmn_pyboy.world.loaded_map import LoadedMap
+from pkmn_pyboy.world.map_exits import exits_of
+from pkmn_pyboy.world.records import Role
+from pkmn_pyboy.world.tile_rules import LAND, WATER, MapGrid
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
@@ -48,6 +49,7 @@ _HALF = MAP_SIZE // 2
 _PERSON, _THING, _BOULDER, _SEEN, _STOOD, _GOAL, _WAY = (
     _BIT[name] for name in ("person", "thing", "boulder", "seen", "stood", "goal", "way")
 )
+_BITS_OF_ROLES = {Role.BOULDER: _BOULDER, Role.ITEM: _THING}
 _IN_VIEW = frozenset({Phase.FREE, Phase.MOVING, Phase.DIALOGUE, Phase.CHOICE, Phase.CUTSCENE})
 """Phases in which the map is on the screen."""
 
@@ -60,13 +62,8 @@ class LocalMap:
     """
 
     def __init__(self, game: Game) -> None:
-        emulator, profile = game.emulator, game.profile
         self._game = game
-        self._grids = GridReader(emulator, profile)
-        self._exits = ExitReader(emulator, profile, self._grids.rules)
-        self._people = PeopleReader(emulator, profile)
-        strength = profile.field_moves.get("strength")
-        self._boulder = strength.movement if strength is not None else None
+        self._loaded = LoadedMap(game.emulator, game.profile)
         self._of_tile = self._bits_of_tiles()
         self._grid: MapGrid | None = None
         self._layers: NDArray[np.uint16] = np.zeros((MAP_SIZE, MAP_SIZE), np.uint16)
@@ -81,10 +78,10 @@ class LocalMap:
             state: the current state.
             memory: the pilot's memory; None for a map without a goal.
         """
-        if state.phase not in _IN_VIEW or not self._grids.readable or not state.loaded:
+        if state.phase not in _IN_VIEW or not self._loaded.readable or not state.loaded:
             out[:] = 0
             return
-        grid = self._grids.read(state.map_id)
+        grid = self._loaded.grid(state.map_id)
         if not grid.inside(state.x, state.y):
             out[:] = 0
             return
@@ -94,19 +91,14 @@ class LocalMap:
         left, top = state.x, state.y  # the border of half a map centres the player's tile
         out[:] = self._layers[top : top + MAP_SIZE, left : left + MAP_SIZE]
         right, down = _HALF - state.x, _HALF - state.y
-        for person in self._people.all():
+        for person in self._loaded.people():
             column, row = person.x + right, person.y + down
             if 0 <= column < MAP_SIZE and 0 <= row < MAP_SIZE:
-                out[row, column] |= self._kind_of(person.kind, person.movement)
+                out[row, column] |= _BITS_OF_ROLES.get(person.role, _PERSON)
         if self._only_seen:
             np.multiply(out, (out & _SEEN) != 0, out=out)
         if memory is not None and memory.map_id == state.map_id:
             self._draw_goal(out, memory, right, down)
-
-    def _kind_of(self, kind: int, movement: int) -> int:
-        if self._boulder is not None and movement == self._boulder:
-            return _BOULDER
-        return _THING if kind == ITEM else _PERSON
 
     @staticmethod
     def _draw_goal(out: NDArray[np.uint16], memory: PilotMemory, right: int, down: int) -> None:
@@ -126,7 +118,7 @@ class LocalMap:
 
     def _bits_of_tiles(self) -> NDArray[np.uint16]:
         """Return the bits of each of the 256 collision values."""
-        rules = self._grids.rules
+        rules = self._loaded.rules
         bits = np.zeros(256, np.uint16)
         for value in range(256):
             ledges = sum(_BIT[name] for direction, name in enumerate(_LEDGES) if rules.jumps[value] >> direction & 1)
@@ -143,7 +135,7 @@ class LocalMap:
         self._grid, self._seen_mark = grid, (-1, -1)
         tiles = np.frombuffer(grid.tiles, np.uint8).reshape(grid.height + 2, grid.stride)
         bits = self._of_tile[tiles]
-        for exit_ in self._exits.read(grid):
+        for exit_ in exits_of(self._loaded.read(grid.map_id), self._loaded.rules):
             bits.reshape(-1)[list(exit_.ends)] |= _BIT["exit"]
         # The grid already has one tile of border on each side.
         self._layers = np.pad(bits, _HALF - 1)

@@ -56,11 +56,11 @@ def write(out: list[float], state: GameState, memory: PilotMemory | None) -> Non
     if memory is None:
         out += _NO_AIM
         return
-    if memory.aim:
+    if memory.aim is not None:
         kind, down, right = memory.aim
         out += _AIM_ROWS[_AIM_PLACES[kind]]
         here = kind == ENTRY and down == 0 and right == 0
         out += (float(here), float(down > 0), float(down < 0), float(right < 0), float(right > 0), within(down / _ROWS))
     else:
         out += _NO_AIM[:-1]
-    out.append(float(bool(memory.forget)))
+    out.append(float(memory.forget is not None))

@@ -59,9 +59,9 @@ def write(out: list[float], state: GameState, pressed: int, memory: PilotMemory 
         out += _FIFTH[steps % 5]
         out.append(min(steps / _LONG_PHASE, 1.0))
     out += (
-        float(memory.page_steps % 2),
+        float(memory.battle.page_steps % 2),
         float(memory.task_steps % 2),
-        min(memory.page_still / _LONG_PAGE, 1.0),
-        min(memory.still / _LONG_STAY, 1.0),
-        float(memory.wander > 0),
+        min(memory.page.still / _LONG_PAGE, 1.0),
+        min(memory.walk.still / _LONG_STAY, 1.0),
+        float(memory.walk.wander > 0),
     )

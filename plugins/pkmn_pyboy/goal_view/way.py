@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pkmn_pyboy.goal_view.numbers import WALKING, GoalNumber, hot_rows, one_hot, within
-from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, PilotMemory
+from pkmn_pyboy.pilot.notes import PathStep
 from pkmn_pyboy.pilot.screens.menu_tasks import LEAD, TEACH, USE
 from pkmn_pyboy.state.game_state import GameState
+from pkmn_pyboy.world.tile_rules import PRESSES, STEPS
 from pkmncli.api import Action
 
 _KINDS = (TILE, EXIT, TALK, PACE, MENU, LOOK, PUSH)
@@ -60,13 +63,13 @@ def write(out: list[float], state: GameState, memory: PilotMemory | None) -> Non
     out.append(float(goal is None))
     out += _KIND_ROWS[_KIND_PLACES[goal.kind] if goal is not None else -1]
     path = memory.path
-    here = bool(path) and path[0][0] == state.x and path[0][1] == state.y and state.map_id == memory.map_id
+    here = bool(path) and path[0][:2] == (state.x, state.y) and state.map_id == memory.map_id
     if here and state.phase in WALKING:
         _write_way(out, path, state, memory)
     else:
         out += _NO_STEP
     if here:
-        right, down = path[-1][0] - state.x, path[-1][1] - state.y
+        right, down = path[-1].x - state.x, path[-1].y - state.y
         out += (min(len(path) / _FAR, 1.0), within(right / _FAR), within(down / _FAR))
     else:
         out += _NO_WAY
@@ -74,17 +77,17 @@ def write(out: list[float], state: GameState, memory: PilotMemory | None) -> Non
         out += (within((goal.x - state.x) / _FAR), within((goal.y - state.y) / _FAR))
     else:
         out += (0.0, 0.0)
-    out.append(min(max(len(memory.route) - 1, 0) / _LEGS, 1.0))
-    out += _TASK_ROWS[_TASK_PLACES[memory.task[0]] if memory.task else -1]
+    out.append(min(max(len(memory.route.legs) - 1, 0) / _LEGS, 1.0))
+    out += _TASK_ROWS[_TASK_PLACES[memory.task.kind] if memory.task is not None else -1]
     out += (
-        float(bool(memory.shopping)),
-        float(bool(memory.tuning)),
-        float(bool(memory.catch_wish)),
-        float(bool(memory.training or memory.train_to)),
+        float(bool(memory.shop.purchases)),
+        float(memory.tuning is not None),
+        float(bool(memory.hunt.wanted)),
+        float(bool(memory.strength.plans or memory.strength.train_to)),
     )
 
 
-def _write_way(out: list[float], path: list[list[int]], state: GameState, memory: PilotMemory) -> None:
+def _write_way(out: list[float], path: Sequence[PathStep], state: GameState, memory: PilotMemory) -> None:
     """Append the tiles and sides of the presses to come, but not the presses themselves."""
     x, y = state.x, state.y
     side, acts, menu = -1, False, False
@@ -103,7 +106,7 @@ def _write_way(out: list[float], path: list[list[int]], state: GameState, memory
         elif press == _A:
             acts = True
             side = side if side >= 0 else int(state.facing)
-        elif direction is not None and number + 1 < len(path) and path[number + 1][:2] == [x, y]:
+        elif direction is not None and number + 1 < len(path) and path[number + 1][:2] == (x, y):
             side = direction  # the player turns before acting
         elif direction is not None and number + 1 == len(path):
             side = direction if side < 0 else side
@@ -125,7 +128,7 @@ def _write_way(out: list[float], path: list[list[int]], state: GameState, memory
         float(acts),
         float(acts and side == state.facing),
         float(menu),
-        float(end[0] == x and end[1] == y),
-        float(memory.waited > 0),
-        min(memory.bumps / 2, 1.0),
+        float(end.x == x and end.y == y),
+        float(memory.walk.waited > 0),
+        min(memory.walk.bumps / 2, 1.0),
     )

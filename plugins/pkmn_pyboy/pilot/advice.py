@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
+from pkmn_pyboy.pilot.notes import Wish
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmncli.api import Action, Advice, Argument, Decision, Skill
 
@@ -50,8 +51,8 @@ _HEALED = 0.99
 class AdviceFollower:
     """Follower of one piece of advice at a time; returns None where the rules decide.
 
-    A skill becomes a *wish* in the memory: (skill, map id or -1, column or -1, row or -1, confidence, species caught
-    when it began). Goals and battle plans are chosen by it; this class notices when it is finished.
+    A skill becomes a :class:`~pkmn_pyboy.pilot.notes.Wish` in the memory. Goals and battle plans are chosen by it; this
+    class notices when it is finished.
 
     Args:
         game: the running game.
@@ -68,8 +69,8 @@ class AdviceFollower:
     def begin(self, memory: PilotMemory) -> None:
         """Treat the next advice as new: the action proposed in this state was not taken."""
         self._advice = None
-        memory.advice_key = ""
-        memory.advice_pending = False
+        memory.advice.key = ""
+        memory.advice.pending = False
 
     def act(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> Decision | None:
         """Return the action that the advice asks for now; None if the rules decide."""
@@ -77,64 +78,64 @@ class AdviceFollower:
         if advice is None:
             return None
         presses = _presses(advice)
-        while memory.advice_done < len(presses):
-            action = presses[memory.advice_done]
+        while memory.advice.done < len(presses):
+            action = presses[memory.advice.done]
             if self._game.mask[action]:
-                memory.advice_pending = True
+                memory.advice.pending = True
                 words = (advice.reason or advice.goal)[:_REASON_CHARACTERS]
-                last = memory.advice_done == len(presses) - 1
+                last = memory.advice.done == len(presses) - 1
                 return Decision(action, f"{ADVICE_PREFIX}{words}", advice.confidence, advice_over=last)
             if state.phase in _NOT_NOW:
                 return None
-            memory.advice_done += 1
+            memory.advice.done += 1
         return None
 
     def is_over(self, advice: Advice | None, memory: PilotMemory) -> bool:
         """Return whether the advice is completed or cannot be followed."""
         if advice is None:
             return False
-        return not memory.wish and memory.advice_done >= len(_presses(advice))
+        return memory.advice.wish is None and memory.advice.done >= len(_presses(advice))
 
     def _take_in(self, advice: Advice | None, state: GameState, memory: PilotMemory) -> None:
-        if memory.advice_pending and self._game.pressed == memory.proposed:
-            memory.advice_done += 1
-        memory.advice_pending = False
+        if memory.advice.pending and self._game.pressed == memory.proposed:
+            memory.advice.done += 1
+        memory.advice.pending = False
         if advice is None:
-            if memory.advice_key:
+            if memory.advice.key:
                 self._end_wish(memory)
-            memory.advice_key = ""
-            memory.advice_done = 0
+            memory.advice.key = ""
+            memory.advice.done = 0
         elif advice is not self._advice:
             key = f"{advice.goal}|{advice.presses}|{advice.skill}|{sorted(advice.arguments.items())}"
-            if self._advice is not None or key != memory.advice_key:
-                memory.advice_done = 0
+            if self._advice is not None or key != memory.advice.key:
+                memory.advice.done = 0
                 self._end_wish(memory)
-                memory.wish = self._wish(advice, state)
-                memory.wish_battle = False
-                if memory.wish:
+                memory.advice.wish = self._wish(advice, state)
+                if memory.advice.wish is not None:
                     memory.drop_goal(tried=False)
-            memory.advice_key = key
+            memory.advice.key = key
         self._advice = advice
-        if memory.wish:
-            memory.wish_battle = memory.wish_battle or state.phase in BATTLE_PHASES
-            if self._fulfilled(state, memory):
+        wish = memory.advice.wish
+        if wish is not None:
+            wish.battle = wish.battle or state.phase in BATTLE_PHASES
+            if self._fulfilled(wish, state, memory):
                 self._end_wish(memory)
 
     @staticmethod
     def _end_wish(memory: PilotMemory) -> None:
-        memory.wish = []
+        memory.advice.wish = None
         if memory.goal is not None and memory.goal.key.startswith(ADVICE_PREFIX):
             memory.drop_goal(tried=False)
 
-    def _wish(self, advice: Advice, state: GameState) -> list[Any]:
+    def _wish(self, advice: Advice, state: GameState) -> Wish | None:
         if advice.skill not in _SKILL_NAMES:
-            return []
+            return None
         map_id, x, y = self._place(advice.arguments)
         if advice.skill == GO_TO and map_id < 0 and (x < 0 or y < 0):
-            return []
+            return None
         if advice.skill in (GO_TO, TALK_TO) and map_id < 0:
             map_id = state.map_id
-        return [advice.skill, map_id, x, y, advice.confidence, state.caught + state.party.count]
+        return Wish(advice.skill, map_id, x, y, advice.confidence, state.caught + state.party.count)
 
     def _place(self, arguments: Mapping[str, Any]) -> tuple[int, int, int]:
         """Return the map id, column and row in the arguments, -1 for each that is missing."""
@@ -157,33 +158,31 @@ class AdviceFollower:
         return -1
 
     @staticmethod
-    def _fulfilled(state: GameState, memory: PilotMemory) -> bool:
-        skill, map_id, x, y, _, caught = memory.wish
-        if memory.wish_failed:
-            memory.wish_failed = False
+    def _fulfilled(wish: Wish, state: GameState, memory: PilotMemory) -> bool:
+        if wish.failed:
             return True
-        if skill == GO_TO:
-            return _arrived(state, map_id, x, y, memory)
-        if skill == TALK_TO:
+        if wish.skill == GO_TO:
+            return _arrived(state, wish, memory)
+        if wish.skill == TALK_TO:
             return any(key.startswith(f"{ADVICE_PREFIX}{TALK_TO}") for key in memory.tries)
-        if skill == HEAL:
+        if wish.skill == HEAL:
             return state.party.hp_share >= _HEALED
-        over = memory.wish_battle and state.phase is Phase.FREE
-        if skill == CATCH:
-            return over or state.caught + state.party.count > caught
-        return over or (skill == FLEE and state.phase is Phase.FREE)
+        over = wish.battle and state.phase is Phase.FREE
+        if wish.skill == CATCH:
+            return over or state.caught + state.party.count > wish.caught
+        return over or (wish.skill == FLEE and state.phase is Phase.FREE)
 
 
-def _arrived(state: GameState, map_id: int, x: int, y: int, memory: PilotMemory) -> bool:
+def _arrived(state: GameState, wish: Wish, memory: PilotMemory) -> bool:
     """Return whether the player is where the wish leads: on the map, on the tile, or past an exit tile."""
-    if x < 0:
-        return state.map_id == map_id
+    if wish.x < 0:
+        return state.map_id == wish.map_id
     goal = memory.goal
     if goal is None or goal.key != f"{ADVICE_PREFIX}{GO_TO}":
         return False  # not planned yet, or on another map: the planning code decides whether anything can be done
     if goal.kind == EXIT:
         return state.map_id != goal.map_id
-    return (state.map_id, state.x, state.y) == (map_id, x, y)
+    return (state.map_id, state.x, state.y) == (wish.map_id, wish.x, wish.y)
 
 
 def _presses(advice: Advice) -> list[int]:

@@ -10,7 +10,8 @@ from pkmn_pyboy.pilot.battle.fighter import Fighter
 from pkmn_pyboy.pilot.battle.move_learning import MoveLearner
 from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
-from pkmn_pyboy.pilot.memory import FLOOR, GRASS, MENU, WATER, PilotMemory
+from pkmn_pyboy.pilot.memory import FLOOR, GRASS, LIKELY, MENU, SURE, WATER, PilotMemory
+from pkmn_pyboy.pilot.notes import Healer, Interruption, Tuning
 from pkmn_pyboy.pilot.screens import dialogue, pages
 from pkmn_pyboy.pilot.screens.menu_tasks import MenuTasks
 from pkmn_pyboy.pilot.settings import PilotSettings
@@ -19,10 +20,10 @@ from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.pilot.watchdog import Watchdog
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmn_pyboy.world.changed_world import ChangedWorld
+from pkmn_pyboy.world.map_moves import Costs
 from pkmn_pyboy.world.observer import WorldObserver
-from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.route_planner import RoutePlanner
 from pkmn_pyboy.world.seen_world import SeenWorld
-from pkmn_pyboy.world.steps import Costs
 from pkmncli.api import Action, Advice, Decision
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class RulesPilot:
     def __init__(self, environment: HasGame, settings: PilotSettings | None = None) -> None:
         self.settings = settings = settings or PilotSettings()
         self._game = game = environment.game
-        self._tasks = MenuTasks(game, settings)
+        self.tasks = MenuTasks(game, settings)
         cartridge = game.cartridge
         self.seen: SeenWorld | None = None
         """World as seen in this episode, if the pilot knows nothing else of it; otherwise None."""
@@ -61,9 +62,9 @@ class RulesPilot:
         self._changed = ChangedWorld(cartridge.world)
         world = self.seen or self._changed
         roads = Roads(game, RoutePlanner(world, Costs(grass=settings.grass_cost)))
-        self._chooser = GoalChooser(game, settings, roads, self._tasks, cartridge)
-        self._watchdog = Watchdog(game, settings, self._chooser.planner)
-        self._traveller = Traveller(game, settings, self._chooser, self.seen or self._changed)
+        self.chooser = GoalChooser(game, settings, roads, self.tasks)
+        self._watchdog = Watchdog(game, settings, self.chooser.planner)
+        self._traveller = Traveller(game, settings, self.chooser, self.seen or self._changed)
         tables = BattleTables(cartridge)
         self._fighter = Fighter(game, settings, tables)
         self._learner = MoveLearner(game, settings, tables)
@@ -86,7 +87,7 @@ class RulesPilot:
         """Return the next action with its reason and confidence. The game's mask allows the action."""
         game, memory = self._game, self.memory
         state = game.state
-        memory.aim = []
+        memory.aim = None
         if self._observer is not None:
             self._observer.note(state)
         self._notice(state)
@@ -94,8 +95,9 @@ class RulesPilot:
         decision = self._advice.act(advice, state, memory)
         if decision is None:
             decision = self._by_rules(state)
-            if memory.wish and memory.wish[0] in BATTLE_SKILLS and state.phase in BATTLE_PHASES:
-                decision = Decision(decision.action, f"{ADVICE_PREFIX}{decision.reason}", memory.wish[4])
+            wish = memory.advice.wish
+            if wish is not None and wish.skill in BATTLE_SKILLS and state.phase in BATTLE_PHASES:
+                decision = Decision(decision.action, f"{ADVICE_PREFIX}{decision.reason}", wish.confidence)
         return self._settled(decision, advice)
 
     def reconsider(self, advice: Advice) -> Decision | None:
@@ -107,11 +109,11 @@ class RulesPilot:
         state, memory = self._game.state, self.memory
         self._advice.begin(memory)
         decision = self._advice.act(advice, state, memory)
-        if decision is None and memory.wish and state.phase is Phase.FREE and not memory.wander:
+        if decision is None and memory.advice.wish is not None and state.phase is Phase.FREE and not memory.walk.wander:
             decision = self._traveller.decide(state, memory)
         if decision is None:
             return None
-        memory.aim = []  # the old aim belongs to the earlier decision
+        memory.aim = None  # the old aim belongs to the earlier decision
         return self._settled(decision, advice)
 
     def _settled(self, decision: Decision, advice: Advice | None) -> Decision:
@@ -158,57 +160,57 @@ class RulesPilot:
         memory.phase = int(phase)
         pages.note(state, memory)
         if phase in BATTLE_PHASES:
-            memory.interrupted = "battle"
-            self._chooser.note_battle(state, memory)
-            memory.lost = bool(state.party.members) and state.party.hp_share == 0.0
-            if memory.lost:
-                memory.nemesis = self._opposing_trainer(state)
+            memory.walk.interrupted = Interruption.BATTLE
+            self.chooser.note_battle(state, memory)
+            memory.strength.lost = bool(state.party.members) and state.party.hp_share == 0.0
+            if memory.strength.lost:
+                memory.strength.nemesis = self._opposing_trainer(state)
         else:
             memory.leave_battle()
-            if phase in _TEXT_PHASES and not memory.interrupted:
+            if phase in _TEXT_PHASES and not memory.walk.interrupted:
                 pressed = self._game.pressed
                 others = pressed in _OPENS_TEXT and pressed != memory.proposed
-                memory.interrupted = "others" if others else "words"
+                memory.walk.interrupted = Interruption.OTHERS if others else Interruption.TEXT
         health = state.party.hp_share
         healed = health >= _HEALED and 0.0 < memory.health < _HURT and state.map_id == memory.map_id
         # The bag's screens hide the map: an item used there says nothing about the tile.
         if healed and phase in _TEXT_PHASES and not state.menu.full_screen:
-            place = [state.map_id, state.x, state.y, int(state.facing)]
+            place = Healer(state.map_id, state.x, state.y, int(state.facing))
             if place not in memory.healers:
                 memory.healers.append(place)
         memory.health = health
-        if phase is Phase.FREE and memory.shopping and memory.shop_steps:
-            memory.shopping = []
+        if phase is Phase.FREE and memory.shop.purchases and memory.shop.steps:
+            memory.shop.purchases = []
         if phase is Phase.FREE and memory.task and memory.task_steps:
-            memory.task, memory.teach = [], []
-        if phase is Phase.FREE and memory.tuning and not self._is_to_tune(memory):
-            memory.tuning = []
+            memory.task = None
+        if phase is Phase.FREE and memory.tuning is not None and not self._is_to_tune(memory.tuning, memory):
+            memory.tuning = None
         lead = state.party.lead
-        if memory.lost and phase is Phase.FREE and lead is not None:
-            memory.lost = False
-            self._learn_from_loss(lead.level, memory)
+        if memory.strength.lost and phase is Phase.FREE and lead is not None:
+            memory.strength.lost = False
+            self.learn_from_loss(lead.level, memory)
 
-    def _learn_from_loss(self, level: int, memory: PilotMemory) -> None:
+    def learn_from_loss(self, level: int, memory: PilotMemory) -> None:
         """Train more after losing to a trainer, who is met again; avoid this ground after losing to wild Pokemon."""
-        if memory.nemesis or self.seen is not None or "wOtherTrainerID" not in self._game.profile.memory:
-            memory.losses += 1
-            memory.train_to = level + self.settings.train_levels
+        if memory.strength.nemesis or self.seen is not None or "wOtherTrainerID" not in self._game.profile.memory:
+            memory.strength.losses += 1
+            memory.strength.train_to = level + self.settings.train_levels
             return
         until = self._game.steps + self.settings.poor_ground_steps
-        memory.poor_grounds |= {f"{memory.map_id}/{on}": until for on in (GRASS, FLOOR, WATER)}
-        memory.training, memory.hunt = {}, {}
+        memory.strength.poor_grounds |= {f"{memory.map_id}/{on}": until for on in (GRASS, FLOOR, WATER)}
+        memory.strength.plans, memory.hunt.grounds = {}, {}
 
     @staticmethod
-    def _is_to_tune(memory: PilotMemory) -> bool:
+    def _is_to_tune(tuning: Tuning, memory: PilotMemory) -> bool:
         """Return whether the menu must still be opened for the radio."""
-        return not memory.tuning_steps and memory.goal is not None and memory.goal.kind == MENU
+        return not tuning.steps and memory.goal is not None and memory.goal.kind == MENU
 
-    def _opposing_trainer(self, state: GameState) -> list[int]:
-        """Return class and number of the opposing trainer; empty in a wild battle."""
+    def _opposing_trainer(self, state: GameState) -> tuple[int, int] | None:
+        """Return class and number of the opposing trainer; None in a wild battle."""
         places, battle = self._game.profile.memory, state.battle
         if battle is None or not battle.trainer_class or "wOtherTrainerID" not in places:
-            return []
-        return [battle.trainer_class, int(places.read(self._game.emulator, "wOtherTrainerID"))]
+            return None
+        return battle.trainer_class, int(places.read(self._game.emulator, "wOtherTrainerID"))
 
     def _by_rules(self, state: GameState) -> Decision:
         game, memory = self._game, self.memory
@@ -216,7 +218,7 @@ class RulesPilot:
         if phase is Phase.FREE:
             return self._traveller.act(state, memory)
         if phase in _TEXT_PHASES and memory.tuning:
-            tuned = self._chooser.radio.act(state, memory)
+            tuned = self.chooser.radio.act(state, memory)
             if tuned is not None:
                 return tuned
         if not state.loaded and phase in _TITLE_PHASES:
@@ -237,16 +239,16 @@ class RulesPilot:
             learning = self._learner.act(state, memory)
             if learning is not None:
                 return learning
-        if phase in _MENUS and memory.shopping:
-            bought = self._chooser.shopping.act(state, memory)
+        if phase in _MENUS and memory.shop.purchases:
+            bought = self.chooser.shopping.act(state, memory)
             if bought is not None:
                 return bought
         if phase in _MENUS and memory.task:
-            job = self._tasks.act(state, memory)
+            job = self.tasks.act(state, memory)
             if job is not None:
                 return job
         if asked:
-            return dialogue.answer(game, memory, self.settings, self._chooser.refuse_words)
+            return dialogue.answer(game, memory, self.settings, self.chooser.refuse_words)
         if phase is Phase.MENU:
             return dialogue.leave_menu(game, state, memory)
         if phase is Phase.BATTLE_MENU:
@@ -258,5 +260,5 @@ class RulesPilot:
         if phase is Phase.CUTSCENE:
             return dialogue.wait_for_scene(memory)
         if phase is Phase.TRANSITION and state.map_group == 0:
-            return Decision((Action.START, Action.A)[memory.phase_steps % 2], "begin the game", dialogue.LIKELY)
-        return Decision(Action.NONE, "wait for control", dialogue.SURE)
+            return Decision((Action.START, Action.A)[memory.phase_steps % 2], "begin the game", LIKELY)
+        return Decision(Action.NONE, "wait for control", SURE)

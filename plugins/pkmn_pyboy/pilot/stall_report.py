@@ -5,14 +5,13 @@ They contain no picture, no text of the image or the screen, and nothing that a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, fields
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.tasks import PlannedGoal
 from pkmn_pyboy.pilot.memory import PilotMemory
-from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState, Party
 
 if TYPE_CHECKING:
@@ -34,11 +33,11 @@ def stall_report(game: Game, planner: GoalOrientedPlanner, state: GameState, mem
         memory: the pilot's memory.
     """
     map_id = state.map_id
-    goal = memory.goal
+    goal, task, missing = memory.goal, memory.task, memory.route.missing
     report = {
         "game": game.profile.folder.name,
         "step": game.steps,
-        "steps_without_progress": memory.idle_steps,
+        "steps_without_progress": memory.stall.idle_steps,
         "place": {
             "map": [map_id >> 8, map_id & 0xFF],
             "name": game.profile.names.maps.get(map_id, ""),
@@ -58,32 +57,32 @@ def stall_report(game: Game, planner: GoalOrientedPlanner, state: GameState, mem
             "full_screen": bool(state.menu.full_screen),
         },
         "goals": [_goal(one) for one in planner.goals()],
-        "goal": asdict(goal) if goal is not None else None,
+        "goal": asdict(goal) | {"kind": goal.kind.value} if goal is not None else None,
         "plan": {
-            "path": memory.path[:_LATEST],
-            "route": memory.route[:_LATEST],
-            "route_for": memory.route_key,
-            "avoid": memory.avoid[-_LATEST:],
-            "no_way": memory.no_way,
-            "blocks": memory.blocks[-_LATEST:],
-            "pushes": memory.pushes[:_LATEST],
-            "pushes_for": memory.pushes_for,
-            "no_push": memory.no_push,
-            "task": memory.task,
-            "shopping": memory.shopping,
-            "battle": memory.battle_plan[:3],
+            "path": _lists(memory.path[:_LATEST]),
+            "route": _lists(memory.route.legs[:_LATEST]),
+            "route_for": memory.route.key,
+            "avoid": _lists(astuple(one) for one in memory.route.avoid[-_LATEST:]),
+            "no_way": [*missing.purpose, missing.until] if missing is not None else [],
+            "blocks": _lists(memory.walk.blocks[-_LATEST:]),
+            "pushes": _lists(memory.pushing.due[:_LATEST]),
+            "pushes_for": memory.pushing.purpose,
+            "no_push": memory.pushing.failed,
+            "task": [task.kind, task.number, task.slot, task.mark] if task is not None else [],
+            "shopping": _lists(memory.shop.purchases),
+            "battle": list((memory.battle.plan or ())[:3]),
         },
-        "presses": [list(one) for one in memory.presses],
+        "presses": _lists(memory.stall.presses),
         "milestones": [index for index, step in enumerate(game.milestones.steps) if step >= 0],
         "party": _party(state.party),
         "battle": _battle(state),
         "money": state.money,
         "badges": [state.johto_badges, state.kanto_badges],
         "bag": _bag(game),
-        "flags": _flags(game),
+        "flags": sorted(game.set_flags() or ()),
         "tries": dict(sorted(memory.tries.items(), key=lambda one: -one[1])[:_LATEST]),
-        "losses": memory.losses,
-        "train_to": memory.train_to,
+        "losses": memory.strength.losses,
+        "train_to": memory.strength.train_to,
         "maps_visited": len(memory.visits),
     }
     return {"words": _words(report), **report}
@@ -112,6 +111,10 @@ def _words(report: Mapping[str, Any]) -> list[str]:
         f"battles lost since the latest milestone: {report['losses']}",
         *(f"pressed: {letters[-_LATEST:]} ({reason})" for reason, letters in report["presses"][-_SHOWN:]),
     ]
+
+
+def _lists(values: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    return [list(one) for one in values]
 
 
 def _goal(goal: PlannedGoal) -> dict[str, Any]:
@@ -161,17 +164,10 @@ def _battle(state: GameState) -> dict[str, Any] | None:
 
 
 def _bag(game: Game) -> dict[str, Any]:
-    bag = Bag.read(game.emulator, game.profile.memory)
+    bag = game.bag()
     return {
         "items": {str(item): count for item, count in bag.items.items()},
         "balls": {str(item): count for item, count in bag.balls.items()},
         "key_items": sorted(bag.key_items),
         "machines": {str(place): count for place, count in bag.machines.items()},
     }
-
-
-def _flags(game: Game) -> list[int]:
-    """Return the numbers of the story flags that are set."""
-    place = game.profile.memory.fields.get("wEventFlags")
-    data = game.emulator.read(place.bank, place.address, place.size) if place is not None else b""
-    return [index * 8 + bit for index, byte in enumerate(data) for bit in range(8) if byte >> bit & 1]

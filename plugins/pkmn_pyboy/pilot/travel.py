@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.navigation.grid import PRESSES, STEPS
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
-from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import EXIT, LOOK, MENU, PACE, PUSH, TALK, TILE, PilotMemory, WalkGoal
+from pkmn_pyboy.pilot.notes import Block, Interruption, PathStep, Progress
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.paths import one_step, pace, presses
 from pkmn_pyboy.pilot.walking.pushing import back_in_places, clearing_path, is_due, push_path
 from pkmn_pyboy.pilot.walking.surroundings import Lookout, Surroundings
-from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.changed_world import ChangedWorld
 from pkmn_pyboy.world.seen_world import SeenWorld
+from pkmn_pyboy.world.tile_rules import PRESSES, STEPS
 from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
@@ -62,12 +62,12 @@ class Traveller:
 
     def decide(self, state: GameState, memory: PilotMemory) -> Decision:
         """Decide on a press, once the result of the latest press is known."""
-        if memory.still >= self._settings.stuck_steps:
+        if memory.walk.still >= self._settings.stuck_steps:
             memory.drop_goal(tried=True)
-            memory.still = 0
-            memory.wander = self._settings.wander_steps
-        if memory.wander > 0:
-            memory.wander -= 1
+            memory.walk.still = 0
+            memory.walk.wander = self._settings.wander_steps
+        if memory.walk.wander > 0:
+            memory.walk.wander -= 1
             return self._wander(memory)
         if not self._lookout.readable:
             return self._wander(memory)
@@ -82,31 +82,31 @@ class Traveller:
     # Result of the latest press ---------------------------------------------------------------------------------
 
     def _take_in(self, state: GameState, memory: PilotMemory) -> None:
-        moved = memory.place != [state.x, state.y] or memory.map_id != state.map_id
+        moved = memory.walk.place != (state.x, state.y) or memory.map_id != state.map_id
         if memory.map_id != state.map_id:
             self._arrive(state, memory)
-        elif memory.interrupted and memory.using:
+        elif memory.walk.interrupted and memory.walk.using:
             memory.path = []
-        elif memory.interrupted:
+        elif memory.walk.interrupted:
             goal = memory.goal
-            if goal is not None and (goal.kind == PACE or memory.interrupted == "battle"):
+            if goal is not None and (goal.kind == PACE or memory.walk.interrupted is Interruption.BATTLE):
                 memory.drop_goal(tried=False)
-            elif goal is not None and memory.interrupted == "words":
+            elif goal is not None and memory.walk.interrupted is Interruption.TEXT:
                 memory.drop_goal(tried=True)
             memory.path = []
         else:
             self._follow_up(state, memory, moved)
-        memory.faced = int(state.facing)
+        memory.walk.faced = int(state.facing)
         if moved:
-            memory.place = [state.x, state.y]
-            memory.walked += 1
-            memory.still = 0
+            memory.walk.place = (state.x, state.y)
+            memory.walk.walked += 1
+            memory.walk.still = 0
         else:
-            memory.still += 1
-        if memory.interrupted:
-            memory.using = False
+            memory.walk.still += 1
+        if memory.walk.interrupted:
+            memory.walk.using = False
             self._notice_items(memory)
-        memory.interrupted = ""
+        memory.walk.interrupted = Interruption.NONE
         self._notice_progress(memory)
 
     def _arrive(self, state: GameState, memory: PilotMemory) -> None:
@@ -135,11 +135,11 @@ class Traveller:
         around = self._lookout.look(state, memory, grass_cost=grass_cost)
         if around is None or self._changed is None:
             return around
-        emulator, flags = self._game.emulator, self._game.profile.memory.fields.get("wEventFlags")
-        told = flags is not None and self._changed.follow_bytes(emulator.read(flags.bank, flags.address, flags.size))
+        flags = self._game.event_flags()
+        told = bool(flags) and self._changed.follow_bytes(flags)
         seen = self._changed.note(around.grid, arrived=arrived)
         if told or seen:
-            memory.route, memory.route_key = [], []
+            memory.route.drop()
         return around
 
     def _follow_up(self, state: GameState, memory: PilotMemory, moved: bool) -> None:
@@ -151,32 +151,32 @@ class Traveller:
             return
         x, y, press = path[0]
         direction = _DIRECTION_OF.get(press)
-        if memory.place == [x, y] and moved:
+        if memory.walk.place == (x, y) and moved:
             dx, dy = STEPS[direction] if direction is not None else (0, 0)
-            expected = path[1][:2] if len(path) > 1 else [x + dx, y + dy]
-            if self._game.pressed == press == memory.proposed or [state.x, state.y] == expected:
+            expected = path[1][:2] if len(path) > 1 else (x + dx, y + dy)
+            if self._game.pressed == press == memory.proposed or (state.x, state.y) == expected:
                 path.pop(0)
-                memory.bumps = memory.waited = 0
-        elif memory.place == [x, y] and self._game.pressed == press == memory.proposed:
-            turned = len(path) > 1 and path[1][2] == _A and state.facing == direction
+                memory.walk.bumps = memory.walk.waited = 0
+        elif memory.walk.place == (x, y) and self._game.pressed == press == memory.proposed:
+            turned = len(path) > 1 and path[1].press == _A and state.facing == direction
             if self._has_pushed(path, memory):
                 self._go_on_pushing(memory)
                 return
             if press == _A or turned:
                 path.pop(0)
-            elif direction is None or memory.faced == direction:
+            elif direction is None or memory.walk.faced == direction:
                 # A press that only turned the player is not a failed step.
-                memory.bumps += 1
+                memory.walk.bumps += 1
         if not path:
             self._reached(state, memory)
-        elif path[0][:2] != [state.x, state.y]:
+        elif path[0][:2] != (state.x, state.y):
             memory.path = []
-        elif memory.bumps >= _BUMPS and press == _START:
+        elif memory.walk.bumps >= _BUMPS and press == _START:
             memory.drop_goal(tried=True)
-        elif memory.bumps >= _BUMPS and press != _A:
+        elif memory.walk.bumps >= _BUMPS and press != _A:
             self._remember_block(state, memory, press)
 
-    def _has_pushed(self, path: list[list[int]], memory: PilotMemory) -> bool:
+    def _has_pushed(self, path: list[PathStep], memory: PilotMemory) -> bool:
         """Return whether the boulder ahead moved as planned; the player stays behind."""
         x, y, press = path[0]
         direction = _DIRECTION_OF.get(press)
@@ -188,24 +188,24 @@ class Traveller:
     @staticmethod
     def _go_on_pushing(memory: PilotMemory) -> None:
         """Remove a completed push from the plan; the goal stays, and its path is planned from here."""
-        memory.pushes.pop(0)
+        memory.pushing.due.pop(0)
         memory.path = []
-        memory.bumps = memory.waited = 0
-        memory.legs += 1
-        if memory.legs >= _LEGS:
+        memory.walk.bumps = memory.walk.waited = 0
+        memory.walk.paths += 1
+        if memory.walk.paths >= _LEGS:
             memory.drop_goal(tried=True)
 
     def _reached(self, state: GameState, memory: PilotMemory) -> None:
         goal = memory.goal
         if goal is None or goal.kind in (PACE, PUSH):
-            memory.bumps = 0
-            memory.legs += 1
-            if memory.legs >= _LEGS:
+            memory.walk.bumps = 0
+            memory.walk.paths += 1
+            if memory.walk.paths >= _LEGS:
                 memory.drop_goal(tried=True)
         elif goal.kind == EXIT or (goal.kind == TILE and goal.facing < 0 and (state.x, state.y) != (goal.x, goal.y)):
             # The press should have led away, or to the tile: the next plan begins here.
-            memory.bumps += 1
-            if memory.bumps >= _BUMPS:
+            memory.walk.bumps += 1
+            if memory.walk.bumps >= _BUMPS:
                 memory.drop_goal(tried=True)
         else:
             memory.drop_goal(tried=True)
@@ -214,8 +214,8 @@ class Traveller:
         direction = _DIRECTION_OF[press]
         dx, dy = STEPS[direction]
         pushing = len(memory.path) == 1 and is_due(state.x, state.y, direction, memory)
-        memory.blocks.append([state.map_id, state.x + dx, state.y + dy, self._game.steps + _BLOCK_STEPS])
-        memory.bumps = 0
+        memory.walk.blocks.append(Block(state.map_id, state.x + dx, state.y + dy, self._game.steps + _BLOCK_STEPS))
+        memory.walk.bumps = 0
         memory.path = []
         if memory.goal is not None and (pushing or memory.goal.kind in (EXIT, PUSH)):
             memory.drop_goal(tried=True)
@@ -223,26 +223,26 @@ class Traveller:
     def _notice_progress(self, memory: PilotMemory) -> None:
         game = self._game
         reached, maps = game.milestones.count, len(memory.visits)
-        mark = memory.progress
-        if not mark or mark[:2] != [reached, maps]:
-            if mark and mark[0] != reached:
+        before = memory.walk.progress
+        if before is None or (before.milestones, before.maps) != (reached, maps):
+            if before is not None and before.milestones != reached:
                 memory.drop_goal(tried=False)
-                memory.losses, memory.avoid = 0, []
-            memory.progress = [reached, maps, game.steps]
+                memory.strength.losses, memory.route.avoid = 0, []
+            memory.walk.progress = Progress(reached, maps, game.steps)
             memory.try_again()
-        elif game.steps - mark[2] > self._settings.forget_tries_steps:
-            mark[2] = game.steps
+        elif game.steps - before.step > self._settings.forget_tries_steps:
+            before.step = game.steps
             memory.tries.clear()
             memory.drop_goal(tried=False)
-            memory.wander = self._settings.wander_steps
+            memory.walk.wander = self._settings.wander_steps
 
     def _notice_items(self, memory: PilotMemory) -> None:
         """Retry failed goals when a new kind of item was obtained, which may be what they needed."""
         game = self._game
-        kinds = Bag.read(game.emulator, game.profile.memory).kinds
-        if kinds > memory.kinds >= 0:
+        kinds = game.bag().kinds
+        if kinds > memory.walk.kinds >= 0:
             memory.try_again()
-        memory.kinds = kinds
+        memory.walk.kinds = kinds
 
     # Planning -----------------------------------------------------------------------------------------------
 
@@ -275,38 +275,38 @@ class Traveller:
     def _grass_cost(self, memory: PilotMemory) -> int:
         return 0 if memory.goal is not None and memory.goal.kind == PACE else self._settings.grass_cost
 
-    def _path(self, goal: Goal, state: GameState, memory: PilotMemory, around: Surroundings) -> list[list[int]]:
+    def _path(self, goal: WalkGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> list[PathStep]:
         grid = around.grid
         if goal.kind == PACE:
             return pace(memory, around)
         if goal.kind == MENU:
-            return [[state.x, state.y, _START]]
+            return [PathStep(state.x, state.y, _START)]
         if goal.kind == PUSH:
-            return push_path(goal, int(state.facing), memory, around, self._grass_cost(memory))
+            return push_path(goal, int(state.facing), memory, around)
         ends = self._ends(goal, around)
         nearest = around.walk.nearest(ends)
         if nearest is None:
-            return clearing_path(ends, int(state.facing), memory, around, self._grass_cost(memory))
+            return clearing_path(ends, int(state.facing), memory, around)
         cell = nearest[0]
-        steps = around.walk.path(cell)
+        steps = around.walk.directions(cell)
         path = presses(steps, int(state.facing), around)
         facing = steps[-1][1] if steps else int(state.facing)
         x, y = grid.tile_of(cell)
         final = ends[cell]
         if goal.kind == EXIT:
             if final >= 0:
-                path.append([x, y, int(PRESSES[final])])
+                path.append(PathStep(x, y, int(PRESSES[final])))
             elif not steps:
                 # The player is on a door that acts when entered: step off first, then back.
                 path = one_step(around)
         elif final >= 0:
             if facing != final:
-                path.append([x, y, int(PRESSES[final])])
-            path.append([x, y, _A])
+                path.append(PathStep(x, y, int(PRESSES[final])))
+            path.append(PathStep(x, y, _A))
         return path
 
     @staticmethod
-    def _ends(goal: Goal, around: Surroundings) -> dict[int, int]:
+    def _ends(goal: WalkGoal, around: Surroundings) -> dict[int, int]:
         """Return the cells where a goal's path may end, with the direction to face or press, negative for none."""
         grid = around.grid
         if goal.kind in (TILE, LOOK):
@@ -317,7 +317,7 @@ class Traveller:
         cell = grid.cell(goal.x, goal.y) if goal.x >= 0 else -1
         return {cell: ends[cell]} if cell in ends and around.search.reaches(cell) else ends
 
-    def _back_in_places(self, goal: Goal, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _back_in_places(self, goal: WalkGoal, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal that resets the boulders, if only they block the path and no pushes would clear it."""
         if goal.kind not in (TILE, LOOK, TALK, EXIT) or around.search.nearest(self._ends(goal, around)) is None:
             return None
@@ -338,21 +338,21 @@ class Traveller:
             memory.path = []
             return None
         direction = _DIRECTION_OF.get(press)
-        turns = len(memory.path) > 1 and memory.path[1][:2] == [x, y]
+        turns = len(memory.path) > 1 and memory.path[1][:2] == (x, y)
         if direction is not None and not turns:
             ahead = (x + STEPS[direction][0], y + STEPS[direction][1])
             if ahead in people.values() and not self._lookout.boulder_at(*ahead):
                 return self._wait_for(memory, goal)
-        memory.using = press == _A and len(memory.path) > 1
+        memory.walk.using = press == _A and len(memory.path) > 1
         return Decision(press, goal.why, goal.confidence)
 
-    def _wait_for(self, memory: PilotMemory, goal: Goal) -> Decision | None:
+    def _wait_for(self, memory: PilotMemory, goal: WalkGoal) -> Decision | None:
         """Walk around a person in the way at once if possible, else wait a little."""
-        memory.waited += 1
-        if memory.waited == 1:
+        memory.walk.waited += 1
+        if memory.walk.waited == 1:
             memory.path = []
             return None
-        if memory.waited > _WAITS:
+        if memory.walk.waited > _WAITS:
             memory.drop_goal(tried=True)
             return None
         return Decision(Action.NONE, f"{goal.why}: someone is in the way", WAITING)

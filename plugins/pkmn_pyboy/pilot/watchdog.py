@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX
-from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.plans import CATCH, RIVAL, TRAIN
 from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.notes import Marks, PressRun, PushNotes
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.stall_report import stall_report
-from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmncli.api import Action
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 REPLAN, REORDER, HEAL = "replan", "reorder", "heal"
 """Remedies: forget the route and all failures, postpone the current errand, heal and come back."""
 
-_LEVELS = 2
-"""Index of the levels among the marks."""
 _PRESSES = 200
 _LOOK_STEPS = 16
 """Steps between checks for progress, as reading the bag takes time."""
@@ -61,7 +59,7 @@ class Watchdog:
 
     def begin(self, memory: PilotMemory) -> None:
         """Start an episode, or continue one from a saved state."""
-        self._planner.put_off = frozenset(memory.put_off)
+        self._planner.put_off = frozenset(memory.stall.put_off)
 
     def look(self, state: GameState, memory: PilotMemory) -> None:
         """Note the step just made; called before the next decision."""
@@ -69,17 +67,17 @@ class Watchdog:
             return
         own = self._game.pressed == memory.proposed
         self._keep_press(memory, self._game.pressed, own=own)
-        memory.idle_steps = memory.idle_steps + 1 if own else max(memory.idle_steps - 1, 0)
+        memory.stall.idle_steps = memory.stall.idle_steps + 1 if own else max(memory.stall.idle_steps - 1, 0)
         after = self._settings.report_after_steps
-        got_on = bool(memory.stalled) and self._game.milestones.count > memory.marks[0]
-        if self._game.steps % _LOOK_STEPS == 0 or memory.idle_steps == after or got_on:
+        got_on = self._reached_more(memory)
+        if self._game.steps % _LOOK_STEPS == 0 or memory.stall.idle_steps == after or got_on:
             self._look_for_progress(state, memory)
-        if not after or memory.idle_steps < after:
+        if not after or memory.stall.idle_steps < after:
             return
-        if not memory.stalled:
+        if not memory.stall.number:
             self._report(state, memory)
             self._try_next(memory)
-        elif memory.idle_steps >= memory.remedy_due:
+        elif memory.stall.idle_steps >= memory.stall.remedy_due:
             self._try_next(memory)
 
     def take_reports(self, memory: PilotMemory) -> list[dict[str, Any]]:
@@ -88,71 +86,70 @@ class Watchdog:
         The call changes nothing that decisions depend on. An episode may end with the very step that helped, after
         which nothing is decided: then this notes it in the report, as :meth:`look` would at the same step.
         """
-        if memory.stalled and self._game.milestones.count > memory.marks[0]:
+        if self._reached_more(memory):
             self._say_what_helped(memory)
-        reports = [report for report in memory.reports if report["number"] in memory.untold]
-        memory.untold = []
+        reports = [report for report in memory.stall.reports if report["number"] in memory.stall.untold]
+        memory.stall.untold = []
         return reports
 
     # Progress ---------------------------------------------------------------------------------------------------
 
     def _look_for_progress(self, state: GameState, memory: PilotMemory) -> None:
         now = self._marks(state, memory)
-        best = memory.marks or now
-        if memory.marks and now[_LEVELS] > best[_LEVELS]:
+        best = memory.stall.marks or now
+        if now.levels > best.levels:
             # The planner can't be asked in a battle: it would plan again for a half-finished fight.
             if state.phase is not Phase.FREE:
-                now[_LEVELS] = best[_LEVELS]
+                now = now._replace(levels=best.levels)
             elif not self._trains(state, memory):
-                best = [*best]
-                best[_LEVELS] = now[_LEVELS]
-        grown = not memory.marks or any(one > most for one, most in zip(now, best, strict=True))
-        memory.marks = [max(pair) for pair in zip(now, best, strict=True)]
+                best = best._replace(levels=now.levels)
+        grown = memory.stall.marks is None or any(one > most for one, most in zip(now, best, strict=True))
+        memory.stall.marks = Marks(*map(max, now, best))
         if not grown:
             return
-        memory.idle_steps = 0
-        if memory.stalled:
+        memory.stall.idle_steps = 0
+        if memory.stall.number:
             self._progressed(memory)
+
+    def _reached_more(self, memory: PilotMemory) -> bool:
+        """Return whether a milestone was reached since the current stall began."""
+        marks = memory.stall.marks if memory.stall.number else None
+        return marks is not None and self._game.milestones.count > marks.milestones
 
     def _trains(self, state: GameState, memory: PilotMemory) -> bool:
         """Return whether levels are wanted now. Those from chance fights on a blocked route are not progress."""
         lead = state.party.lead
-        if lead is not None and lead.level <= memory.train_to:
+        if lead is not None and lead.level <= memory.strength.train_to:
             return True
         goal = self._planner.current()
         return goal is not None and goal.kind in (TRAIN, CATCH, RIVAL)
 
-    def _marks(self, state: GameState, memory: PilotMemory) -> list[int]:
-        """Return numbers of which at least one grows with any progress."""
+    def _marks(self, state: GameState, memory: PilotMemory) -> Marks:
         game = self._game
-        places = game.profile.memory
-        bag = Bag.read(game.emulator, places)
-        flags = places.fields.get("wEventFlags")
-        held = game.emulator.read(flags.bank, flags.address, flags.size) if flags is not None else b""
-        return [
+        return Marks(
             game.milestones.count,
             len(memory.visits),
             state.party.level_sum,
             state.johto_badges.bit_count() + state.kanto_badges.bit_count(),
-            len(bag.items) + len(bag.balls) + len(bag.key_items) + len(bag.machines),
-            int.from_bytes(held, "little").bit_count(),
-        ]
+            game.bag().kinds,
+            int.from_bytes(game.event_flags(), "little").bit_count(),
+        )
 
     def _progressed(self, memory: PilotMemory) -> None:
         """Record that the last remedy helped, and end it."""
         self._say_what_helped(memory)
-        memory.stalled = 0
-        memory.remedy = -1
+        memory.stall.number = 0
+        memory.stall.remedy = -1
         self._stop_trying(memory)
 
     def _say_what_helped(self, memory: PilotMemory) -> None:
-        report = memory.reports[-1]
-        if report["number"] != memory.stalled:
+        report = memory.stall.reports[-1]
+        if report["number"] != memory.stall.number:
             return
         tried = report["tried"]
         helped = {"helped": tried[-1]["remedy"] if tried else "", "helped_at_step": self._game.steps}
         if any(report[name] != value for name, value in helped.items()):
-            memory.reports[-1] = report | helped
+            memory.stall.reports[-1] = report | helped
             self._tell(memory)
 
     # Report -----------------------------------------------------------------------------------------------------
@@ -162,33 +159,35 @@ class Watchdog:
         if reason.startswith(ADVICE_PREFIX):
             reason = _ADVISED  # a language model may have quoted the game
         letter = _LETTERS.get(Action(pressed), "?") if pressed >= 0 else "."
-        presses = memory.presses
-        if presses and presses[-1][0] == reason:
-            presses[-1][1] += letter
+        presses = memory.stall.presses
+        if presses and presses[-1].reason == reason:
+            presses[-1] = PressRun(reason, presses[-1].letters + letter)
         else:
-            presses.append([reason, letter])
-        memory.pressed += 1
-        while memory.pressed > _PRESSES:
-            presses[0][1] = presses[0][1][1:]
-            memory.pressed -= 1
-            if not presses[0][1]:
+            presses.append(PressRun(reason, letter))
+        memory.stall.pressed += 1
+        while memory.stall.pressed > _PRESSES:
+            presses[0] = PressRun(presses[0].reason, presses[0].letters[1:])
+            memory.stall.pressed -= 1
+            if not presses[0].letters:
                 del presses[0]
 
     def _report(self, state: GameState, memory: PilotMemory) -> None:
-        memory.stalls += 1
-        memory.stalled = memory.stalls
-        memory.remedy = -1
-        if len(memory.reports) >= _MOST_REPORTS:
+        memory.stall.count += 1
+        memory.stall.number = memory.stall.count
+        memory.stall.remedy = -1
+        if len(memory.stall.reports) >= _MOST_REPORTS:
             return
         report = stall_report(self._game, self._planner, state, memory)
-        memory.reports.append({"number": memory.stalled, **report, "tried": [], "helped": "", "helped_at_step": -1})
+        memory.stall.reports.append(
+            {"number": memory.stall.number, **report, "tried": [], "helped": "", "helped_at_step": -1}
+        )
         self._tell(memory)
 
     @staticmethod
     def _tell(memory: PilotMemory) -> None:
-        number = memory.reports[-1]["number"]
-        if number not in memory.untold:
-            memory.untold.append(number)
+        number = memory.stall.reports[-1]["number"]
+        if number not in memory.stall.untold:
+            memory.stall.untold.append(number)
 
     # Remedies ---------------------------------------------------------------------------------------------------
 
@@ -197,28 +196,28 @@ class Watchdog:
         self._stop_trying(memory)
         names = list(self._remedies)
         for _ in names:
-            memory.remedy = (memory.remedy + 1) % len(names)
-            name = names[memory.remedy]
+            memory.stall.remedy = (memory.stall.remedy + 1) % len(names)
+            name = names[memory.stall.remedy]
             if self._remedies[name](memory):
                 break
-        memory.remedy_due = memory.idle_steps + self._settings.remedy_steps
-        report = memory.reports[-1]
-        if report["number"] == memory.stalled and len(report["tried"]) < _MOST_TRIED:
+        memory.stall.remedy_due = memory.stall.idle_steps + self._settings.remedy_steps
+        report = memory.stall.reports[-1]
+        if report["number"] == memory.stall.number and len(report["tried"]) < _MOST_TRIED:
             tried = [*report["tried"], {"remedy": name, "step": self._game.steps}]
-            memory.reports[-1] = report | {"tried": tried}
+            memory.stall.reports[-1] = report | {"tried": tried}
             self._tell(memory)
 
     def _stop_trying(self, memory: PilotMemory) -> None:
-        memory.put_off, memory.heal_anyway = [], False
+        memory.stall.put_off, memory.stall.heal_anyway = [], False
         self._planner.put_off = frozenset()
 
     @staticmethod
     def _replan(memory: PilotMemory) -> bool:
         memory.drop_goal(tried=False)
-        memory.route, memory.route_key, memory.avoid, memory.no_way = [], [], [], []
-        memory.pushes, memory.pushes_for, memory.no_push = [], [], []
-        memory.blocks, memory.shops_far = [], []
-        memory.tries.clear()
+        memory.route.drop()
+        memory.pushing = PushNotes()
+        memory.walk.blocks, memory.shop.none_near = [], None
+        memory.try_again()
         return True
 
     def _reorder(self, memory: PilotMemory) -> bool:
@@ -226,11 +225,11 @@ class Watchdog:
         if not key:
             return False
         self._replan(memory)
-        memory.put_off = [key]
-        self._planner.put_off = frozenset(memory.put_off)
+        memory.stall.put_off = [key]
+        self._planner.put_off = frozenset(memory.stall.put_off)
         return True
 
     def _heal(self, memory: PilotMemory) -> bool:
         self._replan(memory)
-        memory.heal_anyway = True
+        memory.stall.heal_anyway = True
         return True

@@ -25,7 +25,6 @@ from pkmn_pyboy.play.window_game import WINDOW_KEYS_HELP, play_in_window
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.profile.selection import select_game
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmncli.api import expand_home
 from pkmncli.errors import ConfigurationError, EmulatorError
 
 _SAVED_BY_KEY = "The key s saves the state to"
@@ -80,8 +79,9 @@ def play(
     """
     if state is not None and from_start:
         raise ConfigurationError("--state and --from-start both say where to begin: leave one out")
-    profile, image = select_game(_settings(game, rom, force_rom))
-    target = StateFile(check_save_name(save_state) if save_state else free_name(profile.name), profile.name, image.sha1)
+    profile, image = select_game(EnvironmentSettings.of_command(game, rom, force_rom))
+    path = check_save_name(save_state) if save_state else free_name(profile.name)
+    target = StateFile(path, profile.name, image.sha1, profile=profile)
     battery = CartridgeFile(cartridge, profile, image) if cartridge else None
     with _ended_by_signals():
         emulator = _emulator_at_beginning(profile, image, state, from_start, battery)
@@ -135,13 +135,6 @@ def _play_window(window: Emulator, target: StateFile, battery: CartridgeFile | N
 def _end(emulator: Emulator, battery: CartridgeFile | None) -> None:
     if battery is not None:
         battery.end(emulator)
-
-
-def _settings(game: str | None, rom: Path | None, force_rom: bool) -> EnvironmentSettings:
-    folder = expand_home(Path(game)) if game is not None else None
-    if folder is not None and (folder / "game.toml").is_file():
-        return EnvironmentSettings(game_folder=folder, rom_path=rom, force_rom=force_rom)
-    return EnvironmentSettings(game=game, rom_path=rom, force_rom=force_rom)
 
 
 def _emulator_at_beginning(

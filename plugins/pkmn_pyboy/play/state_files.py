@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pkmn_pyboy.emulation.emulator import Emulator
-from pkmn_pyboy.emulation.saved_state import MAGIC, read_saved_state, write_saved_state
+from pkmn_pyboy.emulation.saved_state import MAGIC, MILESTONE, read_saved_state, write_saved_state
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.state.reader import StateReader
+from pkmn_pyboy.story.tracker import latest_milestone
 from pkmncli.api import expand_home, read_given
 from pkmncli.errors import ConfigurationError, EmulatorError, EnvironmentSetupError
 
@@ -23,6 +25,8 @@ class StateFile:
     rom_sha1: str
     saved: bool = False
     """True if a state was saved."""
+    profile: GameProfile | None = None
+    """Profile by which the milestone is found that the game has reached; None to save none."""
 
     def save(self, emulator: Emulator) -> None:
         """Write the emulator's state, in the form that an environment starts from.
@@ -30,9 +34,16 @@ class StateFile:
         Raises:
             EmulatorError: the file can't be written.
         """
-        data = write_saved_state(emulator.save_state(), {}, game=self.game, rom_sha1=self.rom_sha1)
+        session = {} if self.profile is None else {MILESTONE: _milestone(self.profile, emulator)}
+        data = write_saved_state(emulator.save_state(), session, game=self.game, rom_sha1=self.rom_sha1)
         write_whole(self.path, data, "name another with --save-state")
         self.saved = True
+
+
+def _milestone(profile: GameProfile, emulator: Emulator) -> str:
+    reader = StateReader(profile)
+    reader.read(emulator)
+    return latest_milestone(profile.milestones, emulator, reader.current_map())
 
 
 def write_whole(path: Path, data: bytes, otherwise: str) -> None:

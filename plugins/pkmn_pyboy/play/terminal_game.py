@@ -44,7 +44,7 @@ def play_in_terminal(terminal: RawTerminal, emulator: Emulator, profile: GamePro
 class _Game:
     def __init__(self, terminal: RawTerminal, emulator: Emulator, profile: GameProfile, target: StateFile) -> None:
         self.terminal, self.emulator, self.profile, self.target = terminal, emulator, profile, target
-        self.reader = StateReader(profile, emulator.rom.data)
+        self.reader = StateReader(profile)
         self.pad = Pad(emulator, profile.hold_frames)
         self.unsaved = False
         self.note = ""

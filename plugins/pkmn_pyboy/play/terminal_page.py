@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_RESET = "\x1b[0m"
 _BLOCK = "▀"
 _PANEL_WIDTH = 22
 _MARGIN = "  "

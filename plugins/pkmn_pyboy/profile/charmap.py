@@ -35,26 +35,17 @@ class Charmap:
         codes = {character: code for code, character in self.characters.items() if len(character) == 1}
         return bytes(codes.get(letter, 0) for letter in word)
 
-    def screen_rows(self, tiles: bytes) -> list[str]:
-        """Return the text of a screen of 20 x 18 tiles, one string a row; tiles without a character become spaces."""
-        rows = []
-        for row in range(ROWS):
-            codes = tiles[row * COLUMNS : (row + 1) * COLUMNS]
-            rows.append("".join(self.characters.get(code, " ")[:1] if code >= _FIRST_LETTER else " " for code in codes))
-        return rows
-
-    def _screen_rows_in_full(self, tiles: bytes) -> list[str]:
-        """Return rows as :meth:`screen_rows`, but with both letters of tiles that stand for two: columns shift."""
-        return [
-            "".join(
-                self.characters.get(code, " ") if code >= _FIRST_LETTER and code not in _WORD_HALVES else " "
-                for code in tiles[row * COLUMNS : (row + 1) * COLUMNS]
-            )
-            for row in range(ROWS)
-        ]
-
     def screen_text(self, tiles: bytes) -> str:
         """Return the words on a screen of tiles, without frames, rows joined by line breaks."""
         frame = str.maketrans("┌─┐│└┘▼", "       ")
-        rows = (" ".join(row.translate(frame).split()) for row in self._screen_rows_in_full(tiles))
-        return "\n".join(row for row in rows if row)
+        rows = (
+            self._row(tiles[start : start + COLUMNS]).translate(frame) for start in range(0, ROWS * COLUMNS, COLUMNS)
+        )
+        return "\n".join(" ".join(row.split()) for row in rows if row.strip())
+
+    def _row(self, tiles: bytes) -> str:
+        """Return the text of a row; tiles that stand for two letters give both, so columns shift."""
+        return "".join(
+            self.characters.get(code, " ") if code >= _FIRST_LETTER and code not in _WORD_HALVES else " "
+            for code in tiles
+        )

@@ -41,7 +41,7 @@ from pkmn_pyboy.profile.schema import (
 from pkmn_pyboy.profile.script_marks import ScriptMark, WorldRules, compile_pattern
 from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
 from pkmncli.api import expand_home, parse_toml, read_given_text
-from pkmncli.errors import EnvironmentSetupError
+from pkmncli.errors import EnvironmentSetupError, first_fault
 
 GAMES_FOLDER = Path(__file__).parents[1] / "games"
 DIRECTIONS = ("down", "up", "left", "right")
@@ -161,9 +161,7 @@ def _parse(path: Path, model: type[Any]) -> Any:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise EnvironmentSetupError(f"{path}: {key}: {first['msg']}") from None
+        raise EnvironmentSetupError(f"{path}: {first_fault(error)}") from None
 
 
 def _fail(path: Path, key: str, message: str) -> NoReturn:

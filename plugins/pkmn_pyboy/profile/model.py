@@ -18,6 +18,9 @@ from pkmn_pyboy.profile.milestones import Evidence, LockedRooms, Milestone
 from pkmn_pyboy.profile.script_marks import WorldRules
 from pkmncli.errors import ConfigurationError, did_you_mean
 
+BATTLES = ("none", "wild", "trainer")
+"""Names of the kinds of battle, by number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
@@ -45,6 +48,7 @@ class Names:
             "items": dict(self.items),
             "types": dict(self.types),
             "trainer_classes": dict(self.trainer_classes),
+            "battles": dict(enumerate(BATTLES)),
         }
 
     def map_name(self, map_id: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -52,6 +53,12 @@ def select_game(settings: GameChoice) -> tuple[GameProfile, RomImage]:
 def built_in_games() -> list[str]:
     """Return the names of the profiles that come with the plugin."""
     return sorted(folder.name for folder in GAMES_FOLDER.iterdir() if (folder / "game.toml").is_file())
+
+
+@cache
+def built_in_milestones(name: str) -> tuple[str, ...]:
+    """Return the milestones of a profile that comes with the plugin, in order; none of another profile."""
+    return tuple(one.key for one in load_profile(GAMES_FOLDER / name).milestones) if name in built_in_games() else ()
 
 
 def _built_in(name: str) -> Path:

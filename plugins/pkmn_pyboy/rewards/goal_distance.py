@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
-from pkmn_pyboy.world.goals import Goal, of_target, on_map
-from pkmn_pyboy.world.planner import RoutePlanner
+from pkmn_pyboy.world.goals import RouteGoal, of_target, on_map
 from pkmn_pyboy.world.records import Place
+from pkmn_pyboy.world.route_planner import RoutePlanner
 
 if TYPE_CHECKING:
     from pkmn_pyboy.profile.milestones import Target
@@ -37,7 +37,7 @@ class GoalDistance:
         self._goal = goal
         self._planner = RoutePlanner(CartridgeWorld(rom, profile))
         self._abilities = Abilities.everything()
-        self._goals: dict[str, Goal] = {}
+        self._goals: dict[str, RouteGoal] = {}
         self._kept: dict[tuple[str, int, int, int], int | None] = {}
 
     def tiles(self, state: GameState) -> int | None:

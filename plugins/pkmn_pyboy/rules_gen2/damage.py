@@ -58,6 +58,11 @@ class DamageRules:
             result *= self._factors.get((kind, target), 1.0)
         return result
 
+    def best_factor(self, moves: Sequence[int], pp: Sequence[int], types: Sequence[int]) -> float:
+        """Return the best effectiveness among the moves with power and PP left, 0..4; 0 without any."""
+        known = (self.moves.get(move) for move, left in zip(moves, pp, strict=False) if left)
+        return max((self.factor(move.type, types) for move in known if move is not None and move.power), default=0.0)
+
     def damage(self, attacker: Combatant, number: int, defender: Combatant) -> float:
         """Return a move's expected damage a turn, with misses, criticals and idle turns; 0 for non-damaging moves."""
         move = self.moves.get(number)

@@ -35,6 +35,8 @@ SUBMENU_COLUMN = 8
 NAME_END = 0x50
 """Code that ends a stored name."""
 NICKNAME_BYTES = 11
+SHORT_WORD, SHORT_WORD_LETTERS = b"\x54", b"\x8f\x8e\x8a\xea"
+"""Code of a whole word in stored names, and the letters that the screen shows for it."""
 BLANK = 0x7F
 FIRST_CAPITAL, LAST_SMALL = 0x80, 0xB9
 """First and last code of the letters."""

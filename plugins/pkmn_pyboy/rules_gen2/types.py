@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+BEST_FACTOR = 4.0
+"""Maximum effectiveness: super effective on both types."""
+
 POISON, FIRE, WATER, GRASS = 3, 20, 21, 22
 
 SPECIAL_TYPES_FROM = 20

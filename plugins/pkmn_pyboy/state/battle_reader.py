@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pkmn_pyboy.profile.memory_map import Memory, MemoryField, ReadPlan
+from pkmn_pyboy.rules_gen2.damage import DamageRules
+from pkmn_pyboy.rules_gen2.structs import BATTLER, STAGES
 from pkmn_pyboy.state.game_state import TRAINER_BATTLE, Battle, Battler
-from pkmn_pyboy.state.records import BATTLER_BYTES, STAGE_BYTES, parse_battler
-from pkmn_pyboy.state.type_chart import TypeChart
+from pkmn_pyboy.state.pokemon_decoding import parse_battler
 
 BATTLE_FIELDS: Mapping[str, int] = {
-    "wBattleType": 1, "wEnemyMon": BATTLER_BYTES, "wBattleMon": BATTLER_BYTES, "wCurOTMon": 1,
-    "wPlayerStatLevels": STAGE_BYTES, "wEnemyStatLevels": STAGE_BYTES,
+    "wBattleType": 1, "wEnemyMon": BATTLER.size, "wBattleMon": BATTLER.size, "wCurOTMon": 1,
+    "wPlayerStatLevels": STAGES, "wEnemyStatLevels": STAGES,
     "wOtherTrainerID": 1, "wBattleWeather": 1, "wPlayerScreens": 1, "wEnemyScreens": 1,
 }  # fmt: skip
 """Fields that are read in a battle, with their sizes for profiles that lack them (they then read as zero)."""
@@ -24,10 +25,10 @@ class BattleReader:
 
     Args:
         fields: the profile's memory.
-        chart: types and moves, for the effectiveness of the player's moves; None if the image has no tables.
+        rules: moves and types, for the effectiveness of the player's moves.
     """
 
-    def __init__(self, fields: Mapping[str, MemoryField], chart: TypeChart | None) -> None:
+    def __init__(self, fields: Mapping[str, MemoryField], rules: DamageRules) -> None:
         known = [fields[name] for name in BATTLE_FIELDS if name in fields]
         absent = {name: size for name, size in BATTLE_FIELDS.items() if name not in fields}
         self._plan = ReadPlan(known, absent)
@@ -35,7 +36,7 @@ class BattleReader:
         """Position of each field in :attr:`data`."""
         self.data = b""
         """Bytes of the latest battle, for hashes."""
-        self._chart = chart
+        self._rules = rules
         self._key: tuple[bytes, int, int] = (b"", 0, 0)
         self._battle = Battle(0, 0, 0, None, None, 0.0)
 
@@ -51,8 +52,8 @@ class BattleReader:
     def _parse(self, data: bytes, kind: int, trainer_class: int) -> Battle:
         own, opponent = self._own(data), self._opponent(data, kind)
         best = 0.0
-        if opponent is not None and own is not None and self._chart is not None:
-            best = self._chart.best(own.moves, own.pp, opponent.types)
+        if opponent is not None and own is not None:
+            best = self._rules.best_factor(own.moves, own.pp, opponent.types)
         at = self.offset
         return Battle(
             kind,
@@ -71,7 +72,7 @@ class BattleReader:
         start, stages = self.offset["wBattleMon"], self.offset["wPlayerStatLevels"]
         if not data[start]:
             return None
-        return parse_battler(data[start : start + BATTLER_BYTES], data[stages : stages + STAGE_BYTES])
+        return parse_battler(data[start : start + BATTLER.size], data[stages : stages + STAGES])
 
     def _opponent(self, data: bytes, kind: int) -> Battler | None:
         at = self.offset
@@ -79,6 +80,6 @@ class BattleReader:
         # In a trainer battle the record still holds the last opponent until one is sent out.
         if not data[start] or (kind == TRAINER_BATTLE and data[at["wCurOTMon"]] == _NOT_OUT_YET):
             return None
-        opponent = parse_battler(data[start : start + BATTLER_BYTES], data[stages : stages + STAGE_BYTES])
+        opponent = parse_battler(data[start : start + BATTLER.size], data[stages : stages + STAGES])
         # Nobody has fainted before the player's Pokemon is out: the record is still being written, hit points last.
         return None if opponent.hp == 0 and not data[at["wBattleMon"]] else opponent

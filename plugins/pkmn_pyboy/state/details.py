@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from pkmn_pyboy.state.bag import NamedBag
 from pkmn_pyboy.state.event_flags import EventFlags
 from pkmn_pyboy.state.game_state import Movement, Party
+from pkmn_pyboy.state.named_bag import NamedBag
 
 WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pkmn_pyboy.profile.memory_map import Memory, ReadPlan
-from pkmn_pyboy.rules_gen2.slots import BALL_SLOTS, HIDDEN_MACHINES, ITEM_SLOTS, MACHINES, PARTY_SLOTS, SPECIES_COUNT
+from pkmn_pyboy.rules_gen2.screen import NICKNAME_BYTES
+from pkmn_pyboy.rules_gen2.slots import BALL_SLOTS, ITEM_SLOTS, PARTY_SLOTS, SPECIES_COUNT
 from pkmn_pyboy.rules_gen2.status import conditions_of, screens_of, weather_of
-from pkmn_pyboy.state.bag import NamedBag, read_key_items, read_machines, read_stacks
+from pkmn_pyboy.rules_gen2.structs import PARTY_MEMBER
 from pkmn_pyboy.state.details import WEEKDAYS, BattleDetails, Clock, Details, PlayTime, Pokedex, TimeOfDay
 from pkmn_pyboy.state.event_flags import EventFlags
 from pkmn_pyboy.state.game_state import TRAINER_BATTLE, GameState, Party
-from pkmn_pyboy.state.name_tables import machine_moves
-from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
+from pkmn_pyboy.state.named_bag import NamedBag, read_key_items, read_machines, read_stacks
+from pkmn_pyboy.state.pokemon_decoding import parse_party
 
 if TYPE_CHECKING:
     from pkmn_pyboy.profile.model import GameProfile, Names
 
-_NAME_BYTES = 11
 _DAYS_A_WEEK, _HOURS_A_DAY, _MINUTES_AN_HOUR = 7, 24, 60
 _KINDS = {1: "town", 2: "route", 3: "indoors", 4: "cave", 6: "gate", 7: "dungeon"}
 
@@ -42,15 +42,15 @@ class DetailsReader:
     Args:
         profile: the game.
         names: names of its numbers.
-        rom: bytes of the cartridge image, for the moves of machines; empty if there is none.
+        machines: move of each machine; empty if unknown.
     """
 
-    def __init__(self, profile: GameProfile, names: Names, rom: bytes = b"") -> None:
+    def __init__(self, profile: GameProfile, names: Names, machines: tuple[int, ...] = ()) -> None:
         fields = profile.memory.fields
         self._names = names
         self._charmap = profile.charmap
         self._flag_names = {number: names.event_flags[number] for number in sorted(names.event_flags)}
-        self._machines = machine_moves(rom, profile.memory.rom_tables, MACHINES + HIDDEN_MACHINES)
+        self._machines = machines
         self._sizes = {name: fields[name].size if name in fields else size for name, size in _FIELDS.items()}
         self._battle_sizes = {
             name: fields[name].size if name in fields else size for name, size in _BATTLE_FIELDS.items()
@@ -88,7 +88,7 @@ class DetailsReader:
             ),
             repel_steps=part["wRepelEffect"][0],
             nicknames=tuple(
-                self._text(nicknames[place * _NAME_BYTES : (place + 1) * _NAME_BYTES])
+                self._text(nicknames[place * NICKNAME_BYTES : (place + 1) * NICKNAME_BYTES])
                 for place in range(len(state.party.members))
             ),
             bag=NamedBag(
@@ -121,7 +121,7 @@ class DetailsReader:
         trainer = battle is not None and battle.kind == TRAINER_BATTLE
         count = part["wOTPartyCount"][0]
         if trainer and 0 < count <= PARTY_SLOTS:
-            opponents = parse_party(part["wOTPartySpecies"][:count], part["wOTPartyMons"][: count * MEMBER_BYTES])
+            opponents = parse_party(part["wOTPartySpecies"][:count], part["wOTPartyMons"][: count * PARTY_MEMBER.size])
         trainer_class = battle.trainer_class if battle is not None and trainer else 0
         return BattleDetails(
             conditions_of(part["wPlayerSubStatus1"]),

@@ -37,10 +37,6 @@ class EventFlags:
         """Return every named flag with its value."""
         return {name: self.is_set(number) for number, name in self.names.items()}
 
-    def set_names(self) -> tuple[str, ...]:
-        """Return the names of the set flags, in the order of their numbers."""
-        return tuple(name for number, name in sorted(self.names.items()) if self.is_set(number))
-
     def _number(self, name: str) -> int:
         wanted = name.upper()
         for number, known in self.names.items():

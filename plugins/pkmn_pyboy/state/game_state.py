@@ -119,7 +119,9 @@ class Party:
     """Party of the player, in order. Eggs are listed, and excluded from the sums."""
 
     members: tuple[PartyMember, ...] = ()
+    """Its members, in order."""
     level_sum: int = 0
+    """Sum of the levels, without eggs."""
     hp_share: float = 0.0
     """Hit points of all members over their maximum (0..1), 0 without a party."""
 
@@ -202,31 +204,46 @@ class Menu(NamedTuple):
 
 
 class GameState(NamedTuple):
-    """Values that were read after a step.
-
-    ``map_group``, ``map_number``, ``x`` and ``y`` are the last consistent ones while a map changes. Badges are bit
-    sets. ``milestones`` counts those reached in this episode.
-    """
+    """Values that were read after a step."""
 
     map_group: int
+    """Group of the map; the last consistent one while a map changes, as for ``map_number``, ``x`` and ``y``."""
     map_number: int
+    """Number of the map in its group."""
     x: int
+    """Column of the player on the map, in tiles."""
     y: int
+    """Row of the player on the map, in tiles."""
     facing: Facing
+    """Direction that the player looks in."""
     movement: int
+    """Way of moving, by the game's number."""
     phase: Phase
+    """Phase of the game, which decides what a press does."""
     party: Party
+    """Party of the player."""
     battle: Battle | None
+    """Battle in progress; None if there is none."""
     menu: Menu
+    """Open menu, or the last one."""
     johto_badges: int
+    """Badges of the first region, a bit each."""
     kanto_badges: int
+    """Badges of the second region, a bit each."""
     money: int
+    """Money of the player."""
     caught: int
+    """Number of species caught."""
     seen: int
+    """Number of species seen."""
     balls: int
+    """Number of balls in the bag."""
     message_box: bool
+    """True if a message box is open."""
     printing: bool
+    """True while a text is being written."""
     milestones: int
+    """Number of milestones reached in this episode."""
     loaded: bool = True
     """True if a game runs; false for the title screen, its menus, and the page between CONTINUE and the map."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pkmn_pyboy.profile.charmap import Charmap
 from pkmn_pyboy.profile.memory_map import RomTable
+from pkmn_pyboy.rules_gen2.screen import NAME_END, SHORT_WORD, SHORT_WORD_LETTERS
 
 if TYPE_CHECKING:
     from pkmn_pyboy.profile.model import GameProfile, Names
@@ -16,7 +17,6 @@ _SPECIES_NAME_BYTES = 10
 _LONGEST_NAME = 20
 _MOST = 255
 _BANK_BYTES = 0x4000
-_MACHINE_MOVES = "TMHMMoves"
 
 
 def names_with_image(profile: GameProfile, rom: bytes) -> Names:
@@ -32,11 +32,22 @@ def names_with_image(profile: GameProfile, rom: bytes) -> Names:
     )
 
 
-def machine_moves(rom: bytes, tables: Mapping[str, RomTable], count: int) -> tuple[int, ...]:
-    """Return the moves that machines teach, in order; empty if the profile has no address of them."""
-    table = tables.get(_MACHINE_MOVES)
-    moves = rom[table.offset : table.offset + count] if table is not None else b""
-    return tuple(moves) if len(moves) == count else ()
+class EncodedNames:
+    """Names of items and moves by number, as a list on the screen shows them.
+
+    Args:
+        rom: the cartridge image.
+        tables: addresses of its tables.
+    """
+
+    def __init__(self, rom: bytes, tables: Mapping[str, RomTable]) -> None:
+        self.items, self.moves = (
+            {
+                number: name.replace(SHORT_WORD, SHORT_WORD_LETTERS)
+                for number, name in _encoded(rom, table, NAME_END).items()
+            }
+            for table in (tables.get("ItemNames"), tables.get("MoveNames"))
+        )
 
 
 def _fixed(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, str]:
@@ -55,13 +66,22 @@ def _fixed(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, st
 def _strings(rom: bytes, table: RomTable | None, charmap: Charmap) -> dict[int, str]:
     """Return consecutive strings up to the first invalid one: the table does not say how many it has."""
     names = {}
-    place = table.offset if table is not None else len(rom)
-    for number in range(1, _MOST + 1):
-        end = rom.find(charmap.end, place, place + _LONGEST_NAME)
-        name = _name(rom[place:end], charmap) if end > place else ""
+    for number, data in _encoded(rom, table, charmap.end).items():
+        name = _name(data, charmap)
         if not name:
             break
         names[number] = name
+    return names
+
+
+def _encoded(rom: bytes, table: RomTable | None, end_mark: int) -> dict[int, bytes]:
+    names = {}
+    place = table.offset if table is not None else len(rom)
+    for number in range(1, _MOST + 1):
+        end = rom.find(end_mark, place, place + _LONGEST_NAME)
+        if end < 0:
+            break
+        names[number] = rom[place:end]
         place = end + 1
     return names
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from pkmn_pyboy.profile.memory_map import Memory, MemoryField
 from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
+from pkmn_pyboy.rules_gen2.structs import PARTY_MEMBER
 from pkmn_pyboy.state.game_state import Party
-from pkmn_pyboy.state.records import MEMBER_BYTES, parse_party
+from pkmn_pyboy.state.pokemon_decoding import parse_party
 
 _EMPTY_PARTY = Party()
 
@@ -40,7 +41,7 @@ class PartyReader:
             self._readers.clear()
         read = self._readers.get(count)
         if read is None:
-            span = (self._first.bank, self._first.address, count * MEMBER_BYTES)
+            span = (self._first.bank, self._first.address, count * PARTY_MEMBER.size)
             read = self._readers[count] = memory.bind([span])
         data = species[:count] + read()
         if data != self.data:

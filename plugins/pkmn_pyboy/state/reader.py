@@ -12,25 +12,25 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkmn_pyboy.profile.memory_map import Memory, MemoryField, ReadPlan
-from pkmn_pyboy.rules_gen2.screen import BOX_CORNERS, SOLID_CURSOR
+from pkmn_pyboy.rules_gen2.damage import DamageRules
+from pkmn_pyboy.rules_gen2.screen import BOX_CORNERS, COLUMNS, MESSAGE_ROW, ROWS, SOLID_CURSOR, is_letter
 from pkmn_pyboy.rules_gen2.slots import MONEY_MOST, PARTY_SLOTS, SPECIES_COUNT
 from pkmn_pyboy.state.battle_reader import BATTLE_FIELDS, BattleReader
 from pkmn_pyboy.state.game_state import Facing, GameState, Menu, Phase
 from pkmn_pyboy.state.party_reader import PartyReader
 from pkmn_pyboy.state.phase import MAP_RUNNING, Signals, is_loaded, is_page, phase_of
-from pkmn_pyboy.state.type_chart import TypeChart
 
 if TYPE_CHECKING:
     from pkmn_pyboy.profile.model import GameProfile
 
 _SPECIES_MASK = (1 << SPECIES_COUNT) - 1
-_TILEMAP_BYTES = 360
-_SCREEN_COLUMNS = 20
-_BOX_WORDS = slice(13 * _SCREEN_COLUMNS, 17 * _SCREEN_COLUMNS)
+_TILEMAP_BYTES = ROWS * COLUMNS
+_BOX_WORDS = slice((MESSAGE_ROW + 1) * COLUMNS, (ROWS - 1) * COLUMNS)
 """Positions of the message box's lines among the tiles of the screen."""
-_FIRST_LETTER, _LAST_LETTER, _FIRST_DIGIT = 0x80, 0xB9, 0xF6
 _PRINTING = 2
-_BOX = {"box_corner_1": 12 * 20, "box_corner_2": 12 * 20 + 19, "box_corner_3": 17 * 20, "box_corner_4": 17 * 20 + 19}
+_UPPER, _LOWER = MESSAGE_ROW * COLUMNS, (ROWS - 1) * COLUMNS
+_CORNERS = (_UPPER, _UPPER + COLUMNS - 1, _LOWER, _LOWER + COLUMNS - 1)
+_BOX = {f"box_corner_{number}": place for number, place in enumerate(_CORNERS, 1)}
 """Positions of the message box's corners among the tiles of the screen."""
 _FACINGS = tuple(Facing)
 _WINDOW_PHASES = frozenset(
@@ -57,10 +57,10 @@ class StateReader:
 
     Args:
         profile: the game.
-        rom: bytes of the cartridge image, for its tables of moves and types; empty if there is none.
+        rules: moves and types, for the effectiveness of the player's moves; None if they are unknown.
     """
 
-    def __init__(self, profile: GameProfile, rom: bytes = b"") -> None:
+    def __init__(self, profile: GameProfile, rules: DamageRules | None = None) -> None:
         fields = profile.memory.fields
         self._tilemap = fields.get("wTilemap")
         corners: list[MemoryField] = []
@@ -72,7 +72,7 @@ class StateReader:
         )
         self._at = self._plan.offset
         self._party = PartyReader(fields.get("wPartyMon1"))
-        self._battle = BattleReader(fields, TypeChart.from_rom(rom, profile.memory.rom_tables))
+        self._battle = BattleReader(fields, rules or DamageRules({}, {}))
         # The fine hash uses bytes already read; records of party and battlers count only while they are in use.
         read = {*_FIELDS, *profile.coarse_fields}
         rest = [name for name in profile.fine_fields if name not in {*read, *BATTLE_FIELDS, *_PARTY_RECORDS}]
@@ -153,7 +153,7 @@ class StateReader:
             place = cursor - self._tilemap.address
             if 0 <= place < _TILEMAP_BYTES:
                 cursor_shown = memory.read(self._tilemap.bank, cursor, 1)[0] == SOLID_CURSOR
-                cursor_column = place % _SCREEN_COLUMNS
+                cursor_column = place % COLUMNS
         rows, columns = raw[at["w2DMenuNumRows"]], raw[at["w2DMenuNumCols"]]
         first_row, first_column = raw[at["w2DMenuCursorInitY"]], raw[at["w2DMenuCursorInitX"]]
         windows = raw[at["wWindowStackSize"]]
@@ -200,7 +200,7 @@ class StateReader:
             return True
         first, size = _BOX_WORDS.start, _BOX_WORDS.stop - _BOX_WORDS.start
         tiles = memory.read(self._tilemap.bank, self._tilemap.address + first, size)
-        return any(_FIRST_LETTER <= tile <= _LAST_LETTER or tile >= _FIRST_DIGIT for tile in tiles)
+        return any(map(is_letter, tiles))
 
     def _read_dex(self, raw: bytes) -> tuple[int, int]:
         caught, seen = self._at["wPokedexCaught"], self._at["wPokedexSeen"]

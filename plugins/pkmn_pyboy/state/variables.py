@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkmn_pyboy.rules_gen2.slots import MONEY_MOST, SPECIES_COUNT
+from pkmn_pyboy.rules_gen2.types import BEST_FACTOR
 from pkmn_pyboy.state.game_state import PHASE_NAMES, GameState
-from pkmn_pyboy.state.type_chart import BEST_FACTOR
 
 
 @dataclass(frozen=True, slots=True)

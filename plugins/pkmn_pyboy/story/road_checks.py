@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from pkmn_pyboy.navigation.grid import WALL, WATER
-from pkmn_pyboy.navigation.pushes import PushPlanner
-from pkmn_pyboy.navigation.search import Moves, Openings
 from pkmn_pyboy.profile.milestones import Milestone, Requirements, Target
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.story.foe_checks import NamedFoes, check_foes
@@ -19,11 +16,14 @@ from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.changed_world import ChangedWorld
-from pkmn_pyboy.world.goals import Goal, of_target, on_map
+from pkmn_pyboy.world.goals import RouteGoal, of_target, on_map
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.planner import RoutePlanner
-from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
+from pkmn_pyboy.world.map_moves import Costs, MapMoves
+from pkmn_pyboy.world.pushes import PushPlanner
+from pkmn_pyboy.world.records import MapPerson, Place, Role, WorldMap
 from pkmn_pyboy.world.route import Obstacle, Route
+from pkmn_pyboy.world.route_planner import RoutePlanner
+from pkmn_pyboy.world.tile_rules import WALL, WATER
 
 FIRST_HOUR = 10
 """Hour at which a new game begins; the game's clock is stopped."""
@@ -194,7 +194,7 @@ class _Walk:
         if not stays:
             self._place = place
 
-    def _entrance(self, target: Target, place: Place) -> list[Goal]:
+    def _entrance(self, target: Target, place: Place) -> list[RouteGoal]:
         """Return the map through which rooms that lock are entered, if the player comes from outside."""
         return [
             on_map(locked.enter)
@@ -202,7 +202,7 @@ class _Walk:
             if target.map_id in locked.rooms and place.map_id not in (locked.enter, *locked.rooms)
         ]
 
-    def _walk(self, goal: Milestone, place: Place, end: Goal, found: _Found) -> Route | None:
+    def _walk(self, goal: Milestone, place: Place, end: RouteGoal, found: _Found) -> Route | None:
         """Return a route for now; if there is none, also with the flags of the goal itself or of unproved events."""
         flags = self._events | self._unproved_people
         route = self._route(place, end, flags)
@@ -225,7 +225,7 @@ class _Walk:
         self._world.follow(self._events)
         return self._blocked(place, end, flags, found)
 
-    def _assumptions(self, end: Goal, place: Place) -> Iterator[frozenset[int]]:
+    def _assumptions(self, end: RouteGoal, place: Place) -> Iterator[frozenset[int]]:
         """Yield events that may be set by now: subsets for one map, beginning with the goal's; then all."""
         blocks, now = self._blocks, frozenset(self._events)
         for map_id in sorted(blocks, key=lambda one: (one not in end.ends, one != place.map_id, one)):
@@ -235,10 +235,10 @@ class _Walk:
                 yield (now - set(unproved)) | some
         yield now | self._unproved_blocks
 
-    def _route(self, place: Place, end: Goal, flags: Collection[int], *, relaxed: bool = False) -> Route | None:
+    def _route(self, place: Place, end: RouteGoal, flags: Collection[int], *, relaxed: bool = False) -> Route | None:
         return self._planner.route(place, end, Abilities.of(self._moves, flags), through_obstacles=relaxed)
 
-    def _blocked(self, place: Place, end: Goal, flags: Collection[int], found: _Found) -> Route | None:
+    def _blocked(self, place: Place, end: RouteGoal, flags: Collection[int], found: _Found) -> Route | None:
         """Return the route past the obstacles, and add them to the problems."""
         where = f"from {self._world.name(place.map_id)} ({place.x},{place.y})"
         route = self._route(place, end, flags, relaxed=True)
@@ -291,14 +291,14 @@ class _Walk:
         hours = ", ".join(str(hour) for hour in sorted(hours_known))
         return f"person {who.number} of {name} is absent at the hours that the clock shows by then ({hours})"
 
-    def _first(self, end: Goal) -> Place | None:
+    def _first(self, end: RouteGoal) -> Place | None:
         """Return any place where a goal may end."""
         for map_id, ends in end.ends.items():
             if ends:
                 return Place(map_id, *next(iter(ends)))
-            ways = self._world.ways(map_id)
-            if ways:
-                return Place(map_id, ways[0].x, ways[0].y)
+            exits = self._world.exits(map_id)
+            if exits:
+                return Place(map_id, exits[0].x, exits[0].y)
         return None
 
     def _possible_hours(self) -> set[int]:
@@ -346,15 +346,14 @@ def _push(target: Target, world: World, moves: set[str], fallen: set[tuple[int, 
     boulders = {one.number: grid.cell(one.x, one.y) for one in there if one.role is Role.BOULDER}
     if not boulders or (target.person and target.person not in boulders):
         return [f"person {target.person or 'of any number'} of {name} is not a boulder"]
-    warps = {grid.cell(way.x, way.y) for way in world.ways(target.map_id) if way.press == ENTER}
     walls = {grid.cell(one.x, one.y) for one in there if one.role is not Role.BOULDER and not one.walks}
-    openings = Openings({tile: move for tile, move in world.openers.items() if move != "surf"}, frozenset(moves))
-    planner = PushPlanner(Moves(grid, world.rules, openings=openings), walls=walls, warps=warps)
+    steps = MapMoves(replace(here, people=()), world.rules, world.openers, Costs())
+    planner = PushPlanner(steps, Abilities.of(moves), walls=walls)
     to, which = grid.cell(x, y), boulders[target.person] if target.person else None
     for start in _entrances(here, world):
         plan = planner.plan(start, boulders.values(), to, which)
         if plan is not None:
-            if target.person and to in warps:
+            if target.person and to in steps.enter:
                 fallen.add((target.map_id, target.person))
             return []
     return [f"no boulder can be pushed to ({x},{y}) of {name} from their places in the image"]
@@ -362,5 +361,5 @@ def _push(target: Target, world: World, moves: set[str], fallen: set[tuple[int, 
 
 def _entrances(here: WorldMap, world: World) -> Iterator[int]:
     """Yield cells where the player may enter, one for each exit."""
-    for way in world.ways(here.map_id):
+    for way in world.exits(here.map_id):
         yield here.grid.cell(way.x, way.y)

@@ -169,3 +169,11 @@ class MilestoneTracker:
             for index, needs in enumerate(self._needs)
             if steps[index] < 0 and all(steps[needed] >= 0 for needed in needs)
         ]
+
+
+def latest_milestone(milestones: Sequence[Milestone], memory: Memory, map_id: int) -> str:
+    """Return the last milestone, in the story's order, that memory proves; empty if it proves none."""
+    tracker = MilestoneTracker(milestones)
+    tracker.begin(memory, map_id)
+    reached = [one.key for one, step in zip(milestones, tracker.steps, strict=True) if step >= 0]
+    return reached[-1] if reached else ""

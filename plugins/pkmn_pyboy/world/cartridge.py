@@ -6,21 +6,19 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.rules_gen2.damage import DamageRules
 from pkmn_pyboy.rules_gen2.records import GrowthRate, Item, MoveData, Species, Trainer, WildTable
-from pkmn_pyboy.state.type_chart import TypeChart
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.creature_tables import (
-    machine_items,
     read_growth_rates,
     read_items,
     read_machines,
     read_moves,
     read_species,
-    read_stat_stages,
+    read_type_factors,
 )
-from pkmn_pyboy.world.encounter_tables import read_shops, read_spawns, read_trainers, read_wild
+from pkmn_pyboy.world.encounter_tables import read_shops, read_trainers, read_wild
 from pkmn_pyboy.world.image import Image
-from pkmn_pyboy.world.records import Place
 
 
 class Cartridge:
@@ -62,19 +60,14 @@ class Cartridge:
         return read_machines(self._image)
 
     @cached_property
-    def machine_items(self) -> Mapping[int, int]:
-        """Move that a machine in the bag teaches, by item."""
-        return machine_items(dict(self.items), self.machines)
+    def type_factors(self) -> Mapping[tuple[int, int], float]:
+        """Effectiveness by attacking and defending type, where it is not 1."""
+        return read_type_factors(self._image)
 
-    @cached_property
-    def type_chart(self) -> TypeChart | None:
-        """Type effectiveness chart."""
-        return TypeChart.from_rom(self._rom, self._profile.memory.rom_tables)
-
-    @cached_property
-    def stat_stages(self) -> tuple[tuple[int, int], ...]:
-        """Numerator and denominator of the 13 stages of a stat."""
-        return read_stat_stages(self._image)
+    @property
+    def damage_rules(self) -> DamageRules | None:
+        """Damage formula on its moves and types; None if the image does not tell their effectiveness."""
+        return DamageRules(self.moves, self.type_factors) if self.type_factors else None
 
     @cached_property
     def growth_rates(self) -> tuple[GrowthRate, ...]:
@@ -106,14 +99,3 @@ class Cartridge:
     def shops(self) -> tuple[tuple[int, ...], ...]:
         """Items that each shop sells, by shop number."""
         return read_shops(self._image)
-
-    @cached_property
-    def spawns(self) -> tuple[Place, ...]:
-        """Places where the player returns to after a defeat, by number."""
-        return read_spawns(self._image, set(self.world.map_ids()))
-
-    def teaches(self, species: int) -> frozenset[int]:
-        """Return the moves that machines can teach a species."""
-        known = self.species.get(species)
-        places = known.machines if known is not None else ()
-        return frozenset(self.machines[place] for place in places if place < len(self.machines)) - {0}

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from pkmn_pyboy.navigation.grid import TileRules
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.world.image import Image, OutOfImage
 from pkmn_pyboy.world.knowledge import openers_of
 from pkmn_pyboy.world.map_events import EventReader, Events
-from pkmn_pyboy.world.map_exits import ways_out
+from pkmn_pyboy.world.map_exits import exit_tiles
 from pkmn_pyboy.world.map_layout import Header, MapLayouts
-from pkmn_pyboy.world.records import Warp, Way, WorldMap
+from pkmn_pyboy.world.records import ExitTile, Warp, WorldMap
+from pkmn_pyboy.world.tile_rules import TileRules
 
 
 class CartridgeWorld:
@@ -39,7 +39,7 @@ class CartridgeWorld:
         self._profile = profile
         self._events: dict[int, Events] = {}
         self._maps: dict[int, WorldMap | None] = {}
-        self._ways: dict[int, tuple[Way, ...]] = {}
+        self._exits: dict[int, tuple[ExitTile, ...]] = {}
 
     @property
     def version(self) -> int:
@@ -72,13 +72,13 @@ class CartridgeWorld:
             self._maps[map_id] = self._read(map_id)
         return self._maps[map_id]
 
-    def ways(self, map_id: int) -> Sequence[Way]:
+    def exits(self, map_id: int) -> Sequence[ExitTile]:
         """Return the exits of a map: warps, then tiles along connected edges."""
-        found = self._ways.get(map_id)
+        found = self._exits.get(map_id)
         if found is None:
             here = self.map(map_id)
-            found = () if here is None else self.ways_of(here)
-            self._ways[map_id] = found
+            found = () if here is None else self.exit_tiles_of(here)
+            self._exits[map_id] = found
         return found
 
     def with_blocks(self, map_id: int, blocks: Mapping[tuple[int, int], int]) -> WorldMap | None:
@@ -97,13 +97,14 @@ class CartridgeWorld:
             self.problems[map_id] = f"without the story's changes: {error}"
             return here
 
-    def ways_of(self, here: WorldMap) -> tuple[Way, ...]:
+    def exit_tiles_of(self, here: WorldMap) -> tuple[ExitTile, ...]:
         """Return the exits of a map that differs from the image's."""
-        return ways_out(here, self.rules, self._warps_of, self._size_of)
+        return exit_tiles(here, self.rules, self._warps_of, self.size)
 
     def size(self, map_id: int) -> tuple[int, int] | None:
-        """Return columns and rows of a map, without reading its tiles."""
-        return self._size_of(map_id)
+        """Return columns and rows of a map, without reading its tiles; None if the image has no such map."""
+        header = self._header(map_id)
+        return None if header is None else (header.width * 2, header.height * 2)
 
     def block_count(self, map_id: int) -> int:
         """Return the maximum number of blocks of a map's tileset; 0 if the image has no such map."""
@@ -162,7 +163,3 @@ class CartridgeWorld:
 
     def _warps_of(self, map_id: int) -> tuple[Warp, ...]:
         return self._events_of(map_id).warps
-
-    def _size_of(self, map_id: int) -> tuple[int, int] | None:
-        header = self._header(map_id)
-        return None if header is None else (header.width * 2, header.height * 2)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from pkmn_pyboy.navigation.grid import MapGrid, TileRules
 from pkmn_pyboy.profile.story_blocks import Tile
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
-from pkmn_pyboy.world.records import Way, WorldMap
+from pkmn_pyboy.world.records import ExitTile, WorldMap
+from pkmn_pyboy.world.tile_rules import MapGrid, TileRules
 
 _EVENTS, _LOADED = "events", "loaded"
 _WATER_MOVE = "surf"
@@ -31,7 +31,7 @@ class ChangedWorld:
         self._blocks: dict[int, dict[Tile, int]] = {}
         self._by_story: dict[int, WorldMap] = {}
         self._seen: dict[int, WorldMap] = {}
-        self._ways: dict[int, tuple[WorldMap, tuple[Way, ...]]] = {}
+        self._exits: dict[int, tuple[WorldMap, tuple[ExitTile, ...]]] = {}
         self._noted: MapGrid | None = None
         self._flags = b""
         self._changes = 0
@@ -64,14 +64,14 @@ class ChangedWorld:
         """Return a map as it was last seen, or as the story sets it; None if it is unknown."""
         return self._seen.get(map_id) or self._story_map(map_id)
 
-    def ways(self, map_id: int) -> Sequence[Way]:
+    def exits(self, map_id: int) -> Sequence[ExitTile]:
         """Return the present exits of a map: warps, then tiles along connected edges."""
         here = self.map(map_id)
         if here is None or here is self._world.map(map_id):
-            return self._world.ways(map_id)
-        known = self._ways.get(map_id)
+            return self._world.exits(map_id)
+        known = self._exits.get(map_id)
         if known is None or known[0] is not here:
-            known = self._ways[map_id] = (here, self._world.ways_of(here))
+            known = self._exits[map_id] = (here, self._world.exit_tiles_of(here))
         return known[1]
 
     def name(self, map_id: int) -> str:
@@ -187,7 +187,7 @@ class ChangedWorld:
         """Forget all changes."""
         if self._seen or any(self._blocks.values()):
             self._changes += 1
-        for kept in (self._seen, self._blocks, self._by_story, self._ways):
+        for kept in (self._seen, self._blocks, self._by_story, self._exits):
             kept.clear()
         self._events, self._noted, self._flags = None, None, b""
 

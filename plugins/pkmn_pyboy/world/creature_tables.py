@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pkmn_pyboy.profile.model import Names
 from pkmn_pyboy.rules_gen2.records import Evolution, EvolutionKind, GrowthRate, Item, MoveData, Species
+from pkmn_pyboy.rules_gen2.slots import HIDDEN_MACHINES, MACHINES
 from pkmn_pyboy.world.image import Image, OutOfImage
 
-_SPECIES_BYTES, _MOVE_BYTES, _ITEM_BYTES, _GROWTH_BYTES, _STAGES = 32, 7, 7, 4, 13
+_SPECIES_BYTES, _MOVE_BYTES, _ITEM_BYTES, _GROWTH_BYTES = 32, 7, 7, 4
+_CHART_END, _CHART_SECOND_PART = 0xFF, 0xFE
 _MACHINE_BITS, _GROWTH_PLACE = slice(24, 32), 22
 _MOST_LEVEL = 100
 _MOST_LIST = 64
-_MACHINES_POCKET = 4
-_MACHINES = 57
+_ALL_MACHINES = MACHINES + HIDDEN_MACHINES
 
 
 def read_species(image: Image, names: Names) -> dict[int, Species]:
@@ -124,13 +125,7 @@ def read_machines(image: Image) -> tuple[int, ...]:
     if table is None:
         return ()
     data = image.take(table.offset, min(_MOST_LIST, image.room(table.offset)))
-    return tuple(data[:_MACHINES] + data[_MACHINES:].split(b"\0", 1)[0])
-
-
-def machine_items(items: dict[int, Item], machines: tuple[int, ...]) -> dict[int, int]:
-    """Return the move that each machine in the bag teaches, by item: items of the machines' pocket, in order."""
-    numbers = sorted(number for number, item in items.items() if item.pocket == _MACHINES_POCKET)
-    return dict(zip(numbers, (move for move in machines if move), strict=False))
+    return tuple(data[:_ALL_MACHINES] + data[_ALL_MACHINES:].split(b"\0", 1)[0])
 
 
 def read_growth_rates(image: Image, species: dict[int, Species]) -> tuple[GrowthRate, ...]:
@@ -147,10 +142,18 @@ def read_growth_rates(image: Image, species: dict[int, Species]) -> tuple[Growth
     return tuple(found)
 
 
-def read_stat_stages(image: Image) -> tuple[tuple[int, int], ...]:
-    """Return numerator and denominator of a stat's 13 stages, from the lowest."""
-    table = image.table("StatStages")
-    if table is None or image.room(table.offset) < 2 * _STAGES:
-        return ()
-    data = image.take(table.offset, 2 * _STAGES)
-    return tuple((data[place], data[place + 1]) for place in range(0, len(data), 2))
+def read_type_factors(image: Image) -> dict[tuple[int, int], float]:
+    """Return the effectiveness by attacking and defending type, where it is not 1."""
+    table = image.table("TypeMatchups")
+    if table is None:
+        return {}
+    found = {}
+    row, end = table.offset, table.offset + image.room(table.offset)
+    while row + 3 <= end and image.byte(row) != _CHART_END:
+        if image.byte(row) == _CHART_SECOND_PART:
+            row += 1
+            continue
+        attacker, defender, tenths = image.take(row, 3)
+        found[attacker, defender] = tenths / 10
+        row += 3
+    return found

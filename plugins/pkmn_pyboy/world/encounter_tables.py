@@ -9,7 +9,6 @@ from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import Names
 from pkmn_pyboy.rules_gen2.records import Slot, Trainer, TrainerMember, WildTable
 from pkmn_pyboy.world.image import Image, OutOfImage
-from pkmn_pyboy.world.records import Place
 
 _END = 0xFF
 _GRASS_CHANCES, _WATER_CHANCES = (30, 30, 20, 10, 5, 4, 1), (60, 30, 10)
@@ -127,18 +126,4 @@ def read_shops(image: Image) -> tuple[tuple[int, ...], ...]:
         if not 0 < count <= _MOST_SOLD or data[-1] != _END or _END in data[:-1]:
             break
         found.append(tuple(data[:-1]))
-    return tuple(found)
-
-
-def read_spawns(image: Image, maps: Collection[int]) -> tuple[Place, ...]:
-    """Return the places where the player returns to after a defeat, by number."""
-    table = image.table("SpawnPoints")
-    if table is None:
-        return ()
-    found = []
-    for start in range(table.offset, table.offset + image.room(table.offset) - 3, 4):
-        group, number, x, y = image.take(start, 4)
-        if group << 8 | number not in maps:
-            break
-        found.append(Place(group << 8 | number, x, y))
     return tuple(found)

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from pkmn_pyboy.navigation.grid import STEPS, WALL, WATER, TileRules
 from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.world.abilities import Abilities
-from pkmn_pyboy.world.gates import Box
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.records import DIRECTIONS, ENTER, MapPerson, Place, Role, WorldMap
+from pkmn_pyboy.world.links import Box, box_around
+from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
+from pkmn_pyboy.world.tile_rules import DIRECTIONS, STEPS, WALL, WATER, TileRules
 
 KINDS = ("grass", "water", "healer", "shop", "item", "unseen")
 
@@ -22,7 +22,7 @@ _SPOKEN_TO = {"healer": Role.HEALER, "shop": Role.CLERK, "item": Role.ITEM}
 
 
 @dataclass(frozen=True)
-class Goal:
+class RouteGoal:
     """Goal tiles by map; None for a map that only has to be reached.
 
     ``enters``: goal tiles without a press are exits that act when stepped on.
@@ -46,22 +46,16 @@ class Goal:
     @cached_property
     def boxes(self) -> dict[int, Box]:
         """Boxes around the goal tiles on each map."""
-        found = {}
-        for map_id, ends in self.ends.items():
-            if ends is None:
-                found[map_id] = (0, 0, 1 << 16, 1 << 16)
-            else:
-                columns, rows = [x for x, _ in ends], [y for _, y in ends]
-                found[map_id] = (min(columns), min(rows), max(columns), max(rows))
-        return found
+        anywhere = (0, 0, 1 << 16, 1 << 16)
+        return {map_id: anywhere if ends is None else box_around(ends) for map_id, ends in self.ends.items()}
 
 
-def on_map(map_id: int) -> Goal:
+def on_map(map_id: int) -> RouteGoal:
     """Return the goal of being anywhere on a map."""
-    return Goal({map_id: None})
+    return RouteGoal({map_id: None})
 
 
-def at_place(world: World, place: Place, press: int = ENTER) -> Goal:
+def at_place(world: World, place: Place, press: int = ENTER) -> RouteGoal:
     """Return the goal of a tile, with a direction to press there.
 
     If the tile is blocked and no direction is given, the goal is to face it. Without tiles if the map is unknown or has
@@ -69,17 +63,17 @@ def at_place(world: World, place: Place, press: int = ENTER) -> Goal:
     """
     here = world.map(place.map_id)
     if here is None or not here.grid.inside(place.x, place.y):
-        return Goal({})
+        return RouteGoal({})
     tile = here.grid.tiles[here.grid.cell(place.x, place.y)]
     taken = any((person.x, person.y) == (place.x, place.y) and not person.walks for person in here.people)
     closed = world.rules.kind[tile] == WALL and tile not in world.openers
     if press != ENTER or (not taken and not closed):
-        return Goal({place.map_id: {(place.x, place.y): press}})
+        return RouteGoal({place.map_id: {(place.x, place.y): press}})
     ends = talk_ends(here, world.rules, place.x, place.y)
-    return Goal({place.map_id: ends} if ends else {})
+    return RouteGoal({place.map_id: ends} if ends else {})
 
 
-def of_target(world: World, target: Target) -> Goal:
+def of_target(world: World, target: Target) -> RouteGoal:
     """Return the goal of a milestone's target: beside its person, on a tile of its scene, on its tile, on its map.
 
     For a boulder to push that is beside it, or beside any boulder if none is named. Without tiles if the map is
@@ -87,7 +81,7 @@ def of_target(world: World, target: Target) -> Goal:
     """
     here = world.map(target.map_id)
     if here is None:
-        return Goal({})
+        return RouteGoal({})
     ends: Ends
     if target.person:
         someone = next((one for one in here.people if one.number == target.person), None)
@@ -105,7 +99,7 @@ def of_target(world: World, target: Target) -> Goal:
     else:
         press = DIRECTIONS.index(target.facing) if target.facing is not None else ENTER
         return at_place(world, Place(target.map_id, target.x, target.y), press)
-    return Goal({target.map_id: ends} if ends else {})
+    return RouteGoal({target.map_id: ends} if ends else {})
 
 
 def talk_ends(here: WorldMap, rules: TileRules, x: int, y: int) -> dict[tuple[int, int], int]:
@@ -120,16 +114,16 @@ def talk_ends(here: WorldMap, rules: TileRules, x: int, y: int) -> dict[tuple[in
     return ends
 
 
-def of_kind(world: World, kind: str, abilities: Abilities, visited: Collection[int]) -> Goal:
+def of_kind(world: World, kind: str, abilities: Abilities, visited: Collection[int]) -> RouteGoal:
     """Return the goal of everything of a kind. Raises ValueError for an unknown kind."""
     if kind == "unseen":
-        return Goal(dict(_unseen(world, visited)), enters=True)
+        return RouteGoal(dict(_unseen(world, visited)), enters=True)
     if kind in _SPOKEN_TO:
-        return Goal(dict(_spoken_to(world, _SPOKEN_TO[kind], abilities)))
+        return RouteGoal(dict(_spoken_to(world, _SPOKEN_TO[kind], abilities)))
     if kind == "grass":
-        return Goal(dict(_tiles(world, world.rules.grass)))
+        return RouteGoal(dict(_tiles(world, world.rules.grass)))
     if kind == "water":
-        return Goal(dict(_shores(world)))
+        return RouteGoal(dict(_shores(world)))
     raise ValueError(f"there is no nearest {kind!r}; choose from {', '.join(KINDS)}")
 
 
@@ -144,7 +138,7 @@ def _unseen(world: World, visited: Collection[int]) -> Iterator[tuple[int, Ends]
     for map_id in visited:
         ends = {
             (way.x, way.y): way.press
-            for way in world.ways(map_id)
+            for way in world.exits(map_id)
             if not way.back and (way.arrival is None or way.arrival.map_id not in visited)
         }
         if ends:

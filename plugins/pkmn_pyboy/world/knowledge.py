@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from pkmn_pyboy.navigation.grid import WATER, TileRules
 from pkmn_pyboy.profile.model import GameProfile
-from pkmn_pyboy.world.records import Way, WorldMap
+from pkmn_pyboy.world.records import ExitTile, WorldMap
+from pkmn_pyboy.world.tile_rules import WATER, TileRules
 
 
-class World(Protocol):
-    """Maps and their exits."""
+class Terrain(Protocol):
+    """Meaning of tiles."""
 
     @property
     def rules(self) -> TileRules:
-        """Meaning of the collision bytes of its maps."""
+        """Meaning of the collision bytes of maps."""
         ...
 
     @property
     def openers(self) -> Mapping[int, str]:
         """Field move that opens a tile, by its collision byte."""
         ...
+
+
+class World(Terrain, Protocol):
+    """Maps and their exits."""
 
     @property
     def version(self) -> int:
@@ -36,7 +40,7 @@ class World(Protocol):
         """Return a map, or None if it is unknown."""
         ...
 
-    def ways(self, map_id: int) -> Sequence[Way]:
+    def exits(self, map_id: int) -> Sequence[ExitTile]:
         """Return the exits of a map: warps, then tiles along connected edges."""
         ...
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from pkmn_pyboy.navigation.grid import OPPOSITE, STEPS, WALL, TileRules
-from pkmn_pyboy.world.records import ENTER, NOWHERE, Connection, Place, Warp, Way, WorldMap
+from pkmn_pyboy.world.records import ENTER, NOWHERE, Connection, ExitTile, Place, Warp, WorldMap
+from pkmn_pyboy.world.tile_rules import OPPOSITE, STEPS, WALL, MapGrid, TileRules
+
+EDGES = ("south", "north", "west", "east")
+"""Names of the edges by direction."""
 
 
-def ways_out(
+def exit_tiles(
     here: WorldMap,
     rules: TileRules,
     warps_of: Callable[[int], tuple[Warp, ...]],
     size_of: Callable[[int], tuple[int, int] | None],
-) -> tuple[Way, ...]:
+) -> tuple[ExitTile, ...]:
     """Return all exits of a map.
 
     Args:
@@ -25,28 +29,75 @@ def ways_out(
     return (*_by_warps(here, rules, warps_of, size_of), *_over_edges(here, rules, size_of))
 
 
-def _by_warps(
-    here: WorldMap,
-    rules: TileRules,
-    warps_of: Callable[[int], tuple[Warp, ...]],
-    size_of: Callable[[int], tuple[int, int] | None],
-) -> Iterator[Way]:
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Exit of a map: all tiles that lead through one door or over one edge.
+
+    ``ends`` maps its cells to the direction to press there, :data:`~pkmn_pyboy.world.records.ENTER` for none.
+    """
+
+    key: str
+    """Key that stays the same while the map does: the destination or the edge."""
+    destination: int
+    """Map id, or :data:`~pkmn_pyboy.world.records.NOWHERE`."""
+    ends: dict[int, int]
+    back: bool = False
+    """True if it leads back to the previous map."""
+    edge: str = ""
+    """Name of the edge; empty for a warp."""
+
+
+def exits_of(here: WorldMap, rules: TileRules) -> tuple[Exit, ...]:
+    """Return the exits of a map, warps first. Two mats of one door are one exit."""
+    exits: dict[str, Exit] = {}
+    for warp, press in working_warps(here, rules):
+        target = warp.target_map
+        key = f"warp back {warp.x},{warp.y}" if warp.back else f"warp {target >> 8}.{target & 0xFF} {warp.target_warp}"
+        known = exits.setdefault(key, Exit(key, target, {}, warp.back))
+        known.ends[here.grid.cell(warp.x, warp.y)] = press
+    edges = []
+    for one in here.connections:
+        ends = dict.fromkeys(edge_cells(here.grid, rules, one.direction), one.direction)
+        name = EDGES[one.direction]
+        edges.append(Exit(f"edge {name}", one.target_map, ends, edge=name))
+    return (*exits.values(), *edges)
+
+
+def working_warps(here: WorldMap, rules: TileRules) -> Iterator[tuple[Warp, int]]:
+    """Yield the warps whose tile leads away, with the direction to press there, ENTER for none."""
     grid = here.grid
     for warp in here.warps:
         if not grid.inside(warp.x, warp.y):
             continue
         tile = grid.tiles[grid.cell(warp.x, warp.y)]
-        if tile in rules.warps:
-            press = ENTER
-        elif rules.mats[tile] < len(STEPS):
-            press = rules.mats[tile]
-        else:
+        press = ENTER if tile in rules.warps else rules.mats[tile]
+        if press < len(STEPS):
+            yield warp, press
+
+
+def edge_cells(grid: MapGrid, rules: TileRules, direction: int) -> Iterator[int]:
+    """Yield the cells from which a step in a direction leaves the map."""
+    tiles, delta = grid.tiles, grid.deltas[direction]
+    for cell in grid.edge(direction):
+        inner, outer = tiles[cell], tiles[cell + delta]
+        if WALL in (rules.kind[inner], rules.kind[outer]):
             continue
+        if not (rules.sides[inner] >> direction & 1 or rules.sides[outer] >> OPPOSITE[direction] & 1):
+            yield cell
+
+
+def _by_warps(
+    here: WorldMap,
+    rules: TileRules,
+    warps_of: Callable[[int], tuple[Warp, ...]],
+    size_of: Callable[[int], tuple[int, int] | None],
+) -> Iterator[ExitTile]:
+    for warp, press in working_warps(here, rules):
         arrival = _arrival(warp, warps_of)
         size = size_of(arrival.map_id) if arrival is not None else None
         if arrival is not None and (size is None or arrival.x >= size[0] or arrival.y >= size[1]):
             arrival = None
-        yield Way(warp.x, warp.y, press, arrival, warp.number, warp.back)
+        yield ExitTile(warp.x, warp.y, press, arrival, warp.number, warp.back)
 
 
 def _arrival(warp: Warp, warps_of: Callable[[int], tuple[Warp, ...]]) -> Place | None:
@@ -58,24 +109,18 @@ def _arrival(warp: Warp, warps_of: Callable[[int], tuple[Warp, ...]]) -> Place |
     return None
 
 
-def _over_edges(here: WorldMap, rules: TileRules, size_of: Callable[[int], tuple[int, int] | None]) -> Iterator[Way]:
-    grid, tiles = here.grid, here.grid.tiles
+def _over_edges(
+    here: WorldMap, rules: TileRules, size_of: Callable[[int], tuple[int, int] | None]
+) -> Iterator[ExitTile]:
     for connection in here.connections:
         size = size_of(connection.target_map)
         if size is None:
             continue
-        direction = connection.direction
-        delta = grid.deltas[direction]
-        for cell in grid.edge(direction):
-            inner, outer = tiles[cell], tiles[cell + delta]
-            if rules.kind[inner] == WALL or rules.kind[outer] == WALL:
-                continue
-            if rules.sides[inner] >> direction & 1 or rules.sides[outer] >> OPPOSITE[direction] & 1:
-                continue
-            x, y = grid.tile_of(cell)
+        for cell in edge_cells(here.grid, rules, connection.direction):
+            x, y = here.grid.tile_of(cell)
             arrival = _over_edge(connection, x, y, size)
             if arrival is not None:
-                yield Way(x, y, direction, arrival)
+                yield ExitTile(x, y, connection.direction, arrival)
 
 
 def _over_edge(connection: Connection, x: int, y: int, size: tuple[int, int]) -> Place | None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from pkmn_pyboy.navigation.grid import MapGrid
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.world.image import BANK_BYTES, Image, OutOfImage
 from pkmn_pyboy.world.records import Connection
+from pkmn_pyboy.world.tile_rules import MapGrid
 
-_HEADER_BYTES, _CONNECTION_BYTES, _TILESET_BYTES = 9, 12, 15
-_CONNECTIONS = ((8, 1), (4, 0), (2, 2), (1, 3))
+CONNECTION_BYTES = 12
+CONNECTIONS = ((8, 1), (4, 0), (2, 2), (1, 3))
 """Bit and direction of the four connections, in the order of their records."""
-_BORDER_BLOCKS = 3
+BORDER_BLOCKS = 3
+"""Blocks around a map in memory, on each side."""
+
+_HEADER_BYTES, _TILESET_BYTES = 9, 15
 _MOST_BLOCKS = 0x1000
 _MOST_MAPS = 127
 _MOST_GROUPS = 64
@@ -93,7 +96,7 @@ class MapLayouts:
         head = image.take(place, _HEADER_BYTES)
         attributes = image.pointer(place + 3, head[0])
         border, height, width, blocks_bank = image.take(attributes, 4)
-        if not width or not height or (width + 2 * _BORDER_BLOCKS) * (height + 2 * _BORDER_BLOCKS) > self._room:
+        if not width or not height or (width + 2 * BORDER_BLOCKS) * (height + 2 * BORDER_BLOCKS) > self._room:
             raise OutOfImage(f"{width} x {height} blocks are not a valid map size")
         blocks = image.pointer(attributes + 4, blocks_bank)
         image.take(blocks, width * height)
@@ -124,15 +127,14 @@ class MapLayouts:
         image, found = self._image, []
         record = attributes + _ATTRIBUTES_BYTES
         bits = image.byte(attributes + _ATTRIBUTES_BYTES - 1)
-        for bit, direction in _CONNECTIONS:
+        for bit, direction in CONNECTIONS:
             if not bits & bit:
                 continue
-            data = image.take(record, _CONNECTION_BYTES)
-            record += _CONNECTION_BYTES
-            y, x = data[8], data[9]
-            shift, edge = (_signed(x), y) if direction < 2 else (_signed(y), x)
-            if abs(shift) <= 2 * max(width, height, 0x40):
-                found.append(Connection(direction, data[0] << 8 | data[1], shift, edge))
+            data = image.take(record, CONNECTION_BYTES)
+            record += CONNECTION_BYTES
+            connection = connection_of(direction, data)
+            if abs(connection.shift) <= 2 * max(width, height, 0x40):
+                found.append(connection)
         return tuple(found)
 
     def grid(self, header: Header, places: dict[int, int]) -> MapGrid:
@@ -237,6 +239,13 @@ class MapLayouts:
     def _tile(self, header: Header, x: int, y: int) -> int:
         block = self._image.byte(header.blocks + (y >> 1) * header.width + (x >> 1))
         return self._block(header, block)[(y & 1) * 2 + (x & 1)]
+
+
+def connection_of(direction: int, record: bytes) -> Connection:
+    """Return the connection of a record, in the image or in memory."""
+    y, x = record[8], record[9]
+    shift, edge = (_signed(x), y) if direction < 2 else (_signed(y), x)
+    return Connection(direction, record[0] << 8 | record[1], shift, edge)
 
 
 def _signed(value: int) -> int:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pkmn_pyboy.emulation.emulator import Emulator
-from pkmn_pyboy.navigation.exits import ExitReader
-from pkmn_pyboy.navigation.grid import STEPS, WALL, GridReader, MapGrid
-from pkmn_pyboy.navigation.people import PeopleReader, Person
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, GameState, Phase
 from pkmn_pyboy.state.seen_tiles import VIEW_DOWN, VIEW_LEFT, VIEW_RIGHT, VIEW_UP
-from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
-from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
+from pkmn_pyboy.world.loaded_map import LoadedMap
+from pkmn_pyboy.world.records import ENTER, MapPerson, Place, WorldMap
+from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld, is_seen
+from pkmn_pyboy.world.tile_rules import STEPS, WALL, MapGrid
 
 _LOOK_PHASES = frozenset({Phase.FREE, Phase.DIALOGUE, Phase.CHOICE})
 _WALK_PHASES = frozenset({Phase.FREE, Phase.MOVING})
@@ -21,7 +20,6 @@ _NOT_WALKING = BATTLE_PHASES | {Phase.DIALOGUE, Phase.CHOICE, Phase.MENU}
 """Phases after which a player on another map did not get there by an exit."""
 LONGEST_JUMP = 2
 """Maximum tiles between two steps of a walking player: a jump over a ledge."""
-_ROLES = {1: Role.ITEM, 2: Role.TRAINER}
 
 
 class WorldObserver:
@@ -35,13 +33,8 @@ class WorldObserver:
 
     def __init__(self, emulator: Emulator, profile: GameProfile, world: SeenWorld) -> None:
         self.world = world
-        self._grids = GridReader(emulator, profile)
-        self._exits = ExitReader(emulator, profile, self._grids.rules)
-        self._people = PeopleReader(emulator, profile)
-        self._rules = profile.world
-        strength = profile.field_moves.get("strength")
-        self._boulder = strength.movement if strength is not None else None
-        kinds = self._grids.rules.kind
+        self._loaded = LoadedMap(emulator, profile)
+        kinds = self._loaded.rules.kind
         # a wall that replaces a map's own byte if it equals UNSEEN
         self._void = bytes([next((value for value in range(UNSEEN) if kinds[value] == WALL), UNSEEN)])
         self._last: Place | None = None
@@ -55,18 +48,18 @@ class WorldObserver:
         """Record the state after a step. Return True if something new was seen."""
         phase, place = state.phase, Place(state.map_id, state.x, state.y)
         last, is_new = self._last, False
-        if phase in _LOOK_PHASES and self._grids.readable and self._last_look != (place, phase):
-            grid = self._grids.read(state.map_id)
-            if not grid.inside(state.x, state.y):
+        if phase in _LOOK_PHASES and self._loaded.readable and self._last_look != (place, phase):
+            here = self._loaded.read(state.map_id)
+            if not here.grid.inside(state.x, state.y):
                 return False
-            is_new = self._look(grid, state.x, state.y)
+            is_new = self._look(here, state.x, state.y)
         if (
             last is not None
             and phase in _LOOK_PHASES | _WALK_PHASES
             and (last.map_id != place.map_id or self._used_exit(last, place))
         ):
             origin = self._exit_taken(last, int(state.facing))
-            is_new = (origin is not None and self.world.learn_way(origin, place)) or is_new
+            is_new = (origin is not None and self.world.learn_exit(origin, place)) or is_new
         # changes on the screen while the player does not move are recorded when control returns
         self._last_look = (place, phase) if phase in _LOOK_PHASES else None
         if phase in _WALK_PHASES:
@@ -91,7 +84,8 @@ class WorldObserver:
 
     # Tiles and people on the screen ----------------------------------------------------------------------------
 
-    def _look(self, grid: MapGrid, x: int, y: int) -> bool:
+    def _look(self, here: WorldMap, x: int, y: int) -> bool:
+        grid = here.grid
         known = self.world.map(grid.map_id)
         if known is not None and (known.width, known.height) != (grid.width, grid.height):
             known = None
@@ -102,19 +96,22 @@ class WorldObserver:
         seen = seen or MapGrid(grid.map_id, grid.width, grid.height, bytes(tiles))
         return self.world.learn(
             seen,
-            [(at_x, at_y, number) for at_x, at_y, number, _ in self._exits.warp_tiles() if _is_seen(seen, at_x, at_y)],
-            self._people_seen(known, grid, x, y),
-            [sign for sign in self._exits.signs() if _is_seen(seen, *sign)],
-            self._exits.directions(),
+            [(warp.x, warp.y, warp.back) for warp in here.warps if is_seen(seen, warp.x, warp.y)],
+            self._people_seen(known, x, y),
+            [(sign.x, sign.y) for sign in here.signs if is_seen(seen, sign.x, sign.y)],
+            [connection.direction for connection in here.connections],
         )
 
-    def _people_seen(self, known: WorldMap | None, grid: MapGrid, x: int, y: int) -> list[MapPerson]:
+    def _people_seen(self, known: WorldMap | None, x: int, y: int) -> list[MapPerson]:
         """Return the people in view, and those seen before.
 
         A person who walks keeps the place where they were first seen.
         """
-        here = {one.number: one for one in self._people.all() if _in_view(x, y, one.x, one.y)}
-        found = {one.number: self._map_person(one) for one in here.values()}
+        found = {
+            one.number: MapPerson(one.number, one.x, one.y, one.role, walks=one.walks)
+            for one in self._loaded.people()
+            if _in_view(x, y, one.x, one.y)
+        }
         for one in known.people if known is not None else ():
             there = found.get(one.number)
             if (there is None and not (_in_view(x, y, one.x, one.y) and not one.walks)) or (
@@ -123,33 +120,28 @@ class WorldObserver:
                 found[one.number] = one
         return [found[number] for number in sorted(found)]
 
-    def _map_person(self, person: Person) -> MapPerson:
-        if person.movement == self._boulder:
-            role = Role.BOULDER
-        elif person.movement in self._rules.roles:
-            role = Role(self._rules.roles[person.movement])
-        else:
-            role = _ROLES.get(person.kind, Role.PERSON)
-        return MapPerson(person.number, person.x, person.y, role, walks=person.movement in self._rules.walks)
-
     # Destinations of exits -------------------------------------------------------------------------------------
 
     def _used_exit(self, last: Place, place: Place) -> bool:
         """Return True if the player moved by an exit on the same map: onto an exit, farther than a jump."""
         if abs(last.x - place.x) + abs(last.y - place.y) <= LONGEST_JUMP:
             return False
-        return any((way.x, way.y) == (place.x, place.y) for way in self.world.ways(place.map_id))
+        return any((exit_.x, exit_.y) == (place.x, place.y) for exit_ in self.world.exits(place.map_id))
 
     def _exit_taken(self, place: Place, facing: int) -> Place | None:
         """Return the exit that the player took from their last place, given their direction now; None if none."""
         dx, dy = STEPS[facing]
-        ways = self.world.ways(place.map_id)
-        here = [way for way in ways if (way.x, way.y) == (place.x, place.y)]
-        ahead = [way for way in ways if way.press == ENTER and (way.x, way.y) == (place.x + dx, place.y + dy)]
-        beside = [way for way in ways if way.press == ENTER and abs(way.x - place.x) + abs(way.y - place.y) == 1]
-        turned = [way for way in here if way.press in (facing, ENTER)]
-        for way in (*turned, *ahead, *here, *beside):
-            return Place(place.map_id, way.x, way.y)
+        exits = self.world.exits(place.map_id)
+        here = [exit_ for exit_ in exits if (exit_.x, exit_.y) == (place.x, place.y)]
+        ahead = [
+            exit_ for exit_ in exits if exit_.press == ENTER and (exit_.x, exit_.y) == (place.x + dx, place.y + dy)
+        ]
+        beside = [
+            exit_ for exit_ in exits if exit_.press == ENTER and abs(exit_.x - place.x) + abs(exit_.y - place.y) == 1
+        ]
+        turned = [exit_ for exit_ in here if exit_.press in (facing, ENTER)]
+        for exit_ in (*turned, *ahead, *here, *beside):
+            return Place(place.map_id, exit_.x, exit_.y)
         return None
 
 
@@ -162,7 +154,3 @@ def _rows_in_view(grid: MapGrid, x: int, y: int) -> Iterator[slice]:
 
 def _in_view(x: int, y: int, at_x: int, at_y: int) -> bool:
     return -VIEW_LEFT <= at_x - x <= VIEW_RIGHT and -VIEW_UP <= at_y - y <= VIEW_DOWN
-
-
-def _is_seen(grid: MapGrid, x: int, y: int) -> bool:
-    return grid.inside(x, y) and grid.tiles[grid.cell(x, y)] != UNSEEN

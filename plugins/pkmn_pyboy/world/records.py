@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pkmn_pyboy.navigation.grid import MapGrid
 from pkmn_pyboy.rules_gen2.clock import time_of_day
+from pkmn_pyboy.world.tile_rules import MapGrid
 
 ENTER = -1
 """Press of an exit that acts by itself when stepped on."""
@@ -16,9 +16,6 @@ NOWHERE = 0
 
 NO_FLAG = -1
 """Event flag of a person or object that no flag hides."""
-
-DIRECTIONS = ("down", "up", "left", "right")
-"""Names of directions, in the order of :class:`~pkmn_pyboy.state.game_state.Facing`."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -179,7 +176,7 @@ class WorldMap:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ExitTile:
     """Exit tile of a map: at (x, y), press ``press`` (:data:`ENTER`: no press, it acts when stepped on).
 
     ``arrival`` is its destination; None if it is unknown, or depends on where the player came from (``back``).

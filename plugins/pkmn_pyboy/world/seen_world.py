@@ -7,17 +7,18 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pkmn_pyboy.navigation.grid import OFF_MAP, OPPOSITE, STEPS, WALL, MapGrid, TileRules
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.world.knowledge import openers_of
-from pkmn_pyboy.world.records import ENTER, NOWHERE, MapPerson, Place, Role, Sign, Warp, Way, WorldMap
+from pkmn_pyboy.world.map_exits import edge_cells, working_warps
+from pkmn_pyboy.world.records import NOWHERE, ExitTile, MapPerson, Place, Role, Sign, Warp, WorldMap
+from pkmn_pyboy.world.tile_rules import OFF_MAP, WALL, MapGrid, TileRules
 
 UNSEEN = OFF_MAP
 """Collision byte of an unseen tile: a wall for planners."""
 
 
 class SeenWorld:
-    """World that starts empty and grows by :meth:`learn` and :meth:`learn_way`.
+    """World that starts empty and grows by :meth:`learn` and :meth:`learn_exit`.
 
     An exit has no arrival until it was taken, in either direction.
 
@@ -38,7 +39,7 @@ class SeenWorld:
         self._verges: dict[int, frozenset[tuple[int, int]]] = {}
         self._directions: dict[int, tuple[int, ...]] = {}
         self._edges: dict[int, tuple[tuple[int, int, int], ...]] = {}
-        self._ways: dict[int, tuple[Way, ...]] = {}
+        self._exits: dict[int, tuple[ExitTile, ...]] = {}
 
     @property
     def version(self) -> int:
@@ -57,19 +58,19 @@ class SeenWorld:
         """Return the profile's name of a map."""
         return self._names.map_name(map_id)
 
-    def ways(self, map_id: int) -> Sequence[Way]:
+    def exits(self, map_id: int) -> Sequence[ExitTile]:
         """Return the exits of a map; an exit that was not taken yet has no arrival."""
-        found = self._ways.get(map_id)
+        found = self._exits.get(map_id)
         if found is None:
             here = self._maps.get(map_id)
-            found = () if here is None else tuple(self._find_ways(here))
-            self._ways[map_id] = found
+            found = () if here is None else tuple(self._find_exits(here))
+            self._exits[map_id] = found
         return found
 
     def learn(
         self,
         grid: MapGrid,
-        warps: Iterable[tuple[int, int, int]] = (),
+        warps: Iterable[tuple[int, int, bool]] = (),
         people: Iterable[MapPerson] = (),
         signs: Iterable[tuple[int, int]] = (),
         edges: Iterable[int] = (),
@@ -78,15 +79,13 @@ class SeenWorld:
 
         Args:
             grid: its tiles; :data:`UNSEEN` for unseen ones.
-            warps: column, row and number at the other end (0 and 255 lead back) of each warp, in the game's order.
+            warps: column and row of each warp, in the game's order, and True if it leads back.
             people: the people seen there.
             signs: column and row of each.
             edges: directions in which the map continues.
         """
         map_id = grid.map_id
-        known_warps = tuple(
-            Warp(number, x, y, NOWHERE, 0, back=other in (0, 0xFF)) for number, (x, y, other) in enumerate(warps, 1)
-        )
+        known_warps = tuple(Warp(number, x, y, NOWHERE, 0, back) for number, (x, y, back) in enumerate(warps, 1))
         known_people = tuple(person for person in people if grid.inside(person.x, person.y))
         known_signs = tuple(Sign(x, y, 0) for x, y in signs if grid.inside(x, y))
         directions = tuple(sorted(set(edges)))
@@ -95,11 +94,15 @@ class SeenWorld:
             return False
         self._maps[map_id] = new
         self._directions[map_id] = directions
-        self._edges[map_id] = _edge_tiles(grid, self.rules, directions)
+        self._edges[map_id] = tuple(
+            (*grid.tile_of(cell), direction)
+            for direction in directions
+            for cell in edge_cells(grid, self.rules, direction)
+        )
         self._changed(map_id)
         return True
 
-    def learn_way(self, origin: Place, arrival: Place) -> bool:
+    def learn_exit(self, origin: Place, arrival: Place) -> bool:
         """Record that an exit led to a place, on another map or the same. Return True if that is new."""
         if self._taken.get(origin) == arrival or origin == arrival:
             return False
@@ -131,7 +134,7 @@ class SeenWorld:
         self._edges.clear()
         self._taken.clear()
         self._arrived.clear()
-        self._ways.clear()
+        self._exits.clear()
         self._verges.clear()
         self._version += 1
 
@@ -166,7 +169,7 @@ class SeenWorld:
                     raise ValueError("a map's tiles do not fit its size")
                 self.learn(
                     MapGrid(int(entry["id"]), width, height, tiles),
-                    [(int(x), int(y), int(other)) for x, y, other in entry["warps"]],
+                    [(int(x), int(y), int(leads_on) == 0) for x, y, leads_on in entry["warps"]],
                     [
                         MapPerson(int(number), int(x), int(y), Role(role), walks=bool(walks))
                         for number, x, y, walks, role in entry["people"]
@@ -175,27 +178,21 @@ class SeenWorld:
                     [int(direction) for direction in entry["edges"]],
                 )
             for origin_map, x, y, arrival_map, to_x, to_y in taken:
-                self.learn_way(Place(int(origin_map), int(x), int(y)), Place(int(arrival_map), int(to_x), int(to_y)))
+                self.learn_exit(Place(int(origin_map), int(x), int(y)), Place(int(arrival_map), int(to_x), int(to_y)))
         except (KeyError, TypeError, zlib.error) as error:
             raise ValueError(f"not the state of a seen world: {error}") from error
 
     def _changed(self, map_id: int) -> None:
-        self._ways.pop(map_id, None)
+        self._exits.pop(map_id, None)
         self._verges.pop(map_id, None)
         self._version += 1
 
-    def _find_ways(self, here: WorldMap) -> Iterable[Way]:
-        grid, rules = here.grid, self.rules
-        for warp in here.warps:
-            if not grid.inside(warp.x, warp.y):
-                continue
-            tile = grid.tiles[grid.cell(warp.x, warp.y)]
-            press = ENTER if tile in rules.warps else rules.mats[tile]
-            if press == ENTER or press < len(STEPS):
-                arrival = None if warp.back else self._through(here, warp)
-                yield Way(warp.x, warp.y, press, arrival, warp.number, warp.back)
+    def _find_exits(self, here: WorldMap) -> Iterable[ExitTile]:
+        for warp, press in working_warps(here, self.rules):
+            arrival = None if warp.back else self._through(here, warp)
+            yield ExitTile(warp.x, warp.y, press, arrival, warp.number, warp.back)
         for x, y, direction in self._edges[here.map_id]:
-            yield Way(x, y, direction, self._beyond(here, x, y, direction))
+            yield ExitTile(x, y, direction, self._beyond(here, x, y, direction))
 
     def _through(self, here: WorldMap, warp: Warp) -> Place | None:
         """Return a warp's destination: as it was taken, or the exit that was left when the player arrived by it."""
@@ -250,18 +247,10 @@ class SeenWorld:
                 yield grid.tile_of(cell)
 
 
+def is_seen(grid: MapGrid, x: int, y: int) -> bool:
+    """Return whether a tile is inside the map and not :data:`UNSEEN`."""
+    return grid.inside(x, y) and grid.tiles[grid.cell(x, y)] != UNSEEN
+
+
 def _plain(place: Place) -> tuple[int, int, int]:
     return (place.map_id, place.x, place.y)
-
-
-def _edge_tiles(grid: MapGrid, rules: TileRules, directions: Iterable[int]) -> tuple[tuple[int, int, int], ...]:
-    """Return column, row and direction of the tiles from which a step leaves the map."""
-    tiles, found = grid.tiles, []
-    for direction in directions:
-        for cell in grid.edge(direction):
-            inner, outer = tiles[cell], tiles[cell + grid.deltas[direction]]
-            if WALL in (rules.kind[inner], rules.kind[outer]):
-                continue
-            if not (rules.sides[inner] >> direction & 1 or rules.sides[outer] >> OPPOSITE[direction] & 1):
-                found.append((*grid.tile_of(cell), direction))
-    return tuple(found)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.profile.selection import select_game
@@ -24,10 +23,12 @@ from pkmn_pyboy.world_command.journey import find_journey
 from pkmn_pyboy.world_command.pages import list_page, map_page, story_page, way_page
 from pkmn_pyboy.world_command.picture import along, check_picture_name, one_map, save_picture
 from pkmn_pyboy.world_command.place_names import find_place
-from pkmncli.api import expand_home
 from pkmncli.errors import EXIT_EMULATOR, ConfigurationError, EnvironmentSetupError, did_you_mean
+from pkmncli.tables import terminal_columns
 
 _NONE = "none"
+_WITHOUT_TERMINAL = 10_000
+"""Columns of a page that goes to a file or another program: nothing is wrapped."""
 
 
 _GAME, _STATE, _OUTPUT = "Game", "State of the player", "Output"
@@ -107,15 +108,15 @@ def world(
         check_picture_name(picture)
         if place is None:
             raise ConfigurationError("--picture draws one map or a route: name a map, as in: pkmn world MAP --picture")
-    profile, image = select_game(_settings(game, rom, force_rom))
+    profile, image = select_game(EnvironmentSettings.of_command(game, rom, force_rom))
     cartridge = Cartridge(image.data, profile)
     if not cartridge.world.map_ids():
         if not profile.memory.rom_tables:
             raise EnvironmentSetupError(f"The profile of {profile.title} names no [rom_tables] to read maps by")
         raise EnvironmentSetupError(f"{image.path}: no map of {profile.title} can be read from this image")
-    console = Console(highlight=False, soft_wrap=True)
+    width = terminal_columns() or _WITHOUT_TERMINAL
     if check:
-        if not _show_roads(profile, cartridge, as_json=as_json, width=console.width):
+        if not _show_roads(profile, cartridge, as_json=as_json, width=width):
             raise typer.Exit(EXIT_EMULATOR)
         return
     changed, flags = ChangedWorld(cartridge.world), _events(profile, events)
@@ -124,7 +125,7 @@ def world(
     abilities = replace(_abilities(profile, with_, badges), flags=flags)
     if to is not None and place is not None:
         journey = find_journey(changed, place, to, abilities)
-        result, lines = way_page(describer, journey, console.width, with_maps=maps)
+        result, lines = way_page(describer, journey, width, with_maps=maps)
         if picture is not None and journey.route is not None:
             title = f"{journey.start_name} to {journey.goal_name}: {journey.route.tiles:,} steps"
             lines += _drawn(picture, changed, along(changed, journey.route.legs), title, result)
@@ -137,16 +138,15 @@ def world(
         here = changed.map(map_id)
         if here is None:
             raise EnvironmentSetupError(f"{image.path}: the map {place!r} cannot be read from this image")
-        result, lines = map_page(describer, here, console.width)
+        result, lines = map_page(describer, here, width)
         if picture is not None:
             lines += _drawn(picture, changed, one_map(here), f"{profile.title}: {here.name}", result)
     else:
-        result, lines = list_page(describer, profile.title, console.width)
+        result, lines = list_page(describer, profile.title, width)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
         return
-    for line in lines:
-        console.print(line, markup=False)
+    typer.echo("\n".join(lines))
 
 
 def _refuse_beside_check(given: dict[str, Any], maps: bool) -> None:
@@ -171,13 +171,6 @@ def _drawn(path: Path, world: World, regions: Any, title: str, result: dict[str,
     width, height = save_picture(path, world, regions, title)
     result["picture"] = str(path)
     return ["", f"Drawn to {path}, {width} x {height} pixels."]
-
-
-def _settings(game: str | None, rom: Path | None, force_rom: bool) -> EnvironmentSettings:
-    folder = expand_home(Path(game)) if game is not None else None
-    if folder is not None and (folder / "game.toml").is_file():
-        return EnvironmentSettings(game_folder=folder, rom_path=rom, force_rom=force_rom)
-    return EnvironmentSettings(game=game, rom_path=rom, force_rom=force_rom)
 
 
 def _abilities(profile: GameProfile, moves: str | None, badges: str | None) -> Abilities:

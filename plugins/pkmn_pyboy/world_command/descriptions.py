@@ -10,7 +10,8 @@ from pkmn_pyboy.rules_gen2.clock import TIMES
 from pkmn_pyboy.rules_gen2.records import Slot, WildTable
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
-from pkmn_pyboy.world.records import DIRECTIONS, NO_FLAG, MapPerson, Role, Way, WorldMap
+from pkmn_pyboy.world.records import NO_FLAG, ExitTile, MapPerson, Role, WorldMap
+from pkmn_pyboy.world.tile_rules import DIRECTIONS
 
 KINDS = {1: "town", 2: "route", 3: "indoor", 4: "cave", 6: "gate", 7: "dungeon"}
 SIDES = ("south", "north", "west", "east")
@@ -52,7 +53,7 @@ class Describer:
     def exits(self, here: WorldMap) -> list[dict[str, Any]]:
         """Return the exits, one row for a door with all its tiles and one for an edge."""
         rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for way in self.world.ways(here.map_id):
+        for way in self.world.exits(here.map_id):
             target = way.arrival.map_id if way.arrival is not None else None
             key = ("door", way.back, way.arrival) if way.warp else ("edge", way.press, target)
             if key[-1] is None:
@@ -61,7 +62,7 @@ class Describer:
             row["tiles"].append([way.x, way.y])
         return list(rows.values())
 
-    def _exit(self, way: Way, target: int | None) -> dict[str, Any]:
+    def _exit(self, way: ExitTile, target: int | None) -> dict[str, Any]:
         to = "back where the player came from" if way.back else "an unknown place"
         row: dict[str, Any] = {"by": "door" if way.warp else SIDES[way.press], "tiles": []}
         if target is not None and way.arrival is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pkmn_pyboy.navigation.grid import WALL
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.goals import KINDS
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
 from pkmn_pyboy.world.route import Route
+from pkmn_pyboy.world.route_planner import RoutePlanner
+from pkmn_pyboy.world.tile_rules import WALL
 from pkmn_pyboy.world_command.place_names import find_place
 from pkmncli.errors import ConfigurationError
 
@@ -68,7 +68,7 @@ def _start(world: World, words: str) -> Place:
         if kind[grid.tiles[grid.cell(place.x, place.y)]] == WALL:
             raise ConfigurationError(f"{world.name(map_id)} ({place.x},{place.y}) is a wall: choose another start")
         return place
-    ways = world.ways(map_id)
+    ways = world.exits(map_id)
     if ways:
         way = next((way for way in ways if way.warp), ways[0])
         return Place(map_id, way.x, way.y)

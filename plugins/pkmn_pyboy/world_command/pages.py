@@ -8,11 +8,13 @@ from typing import Any
 
 from pkmn_pyboy.story.road_checks import StoryCheck
 from pkmn_pyboy.world.knowledge import World
-from pkmn_pyboy.world.records import DIRECTIONS, ENTER, NO_FLAG, WorldMap
+from pkmn_pyboy.world.records import ENTER, NO_FLAG, WorldMap
 from pkmn_pyboy.world.route import Leg, Obstacle, Route
+from pkmn_pyboy.world.tile_rules import DIRECTIONS
 from pkmn_pyboy.world_command.descriptions import SIDES, Describer, map_id_text
 from pkmn_pyboy.world_command.journey import Journey
 from pkmn_pyboy.world_command.text_map import legend, text_map
+from pkmncli.tables import table
 
 Page = tuple[dict[str, Any], list[str]]
 """Values and lines."""
@@ -67,7 +69,7 @@ def list_page(describer: Describer, title: str, width: int) -> Page:
             [row["id"], row["name"], f"{row['width']} x {row['height']}", row["kind"], row["exits"], row["wild"]]
             for row in rows
         ]
-        lines += _table(["id", "map", "size", "kind", "exits", "wild"], cells)
+        lines += _table(["id", "map", "size", "kind", "exits", "wild"], cells, width)
     lines += [f"{row['id']} {row['why']}" for row in left_out]
     return result, lines
 
@@ -178,7 +180,7 @@ def story_page(world: World, title: str, found: StoryCheck, width: int) -> Page:
     if width < NARROW:
         lines = [line for row in rows for line in _wrapped(" ".join(cell for cell in row if cell), width, "", "  ")]
     else:
-        lines = _table(["", "goal", "steps", "route"], rows, indent="")
+        lines = _table(["", "goal", "steps", "route"], rows, width, indent="")
     walkable = len(roads) - len(keys & {one.key for one in found.problems})
     lines += ["", f"{walkable} of {len(roads)} milestones and errands of {title} can be reached."]
     return {"goals": len(roads), "problems": problems, "roads": roads}, lines
@@ -192,12 +194,12 @@ def _leg_lines(describer: Describer, route: Route, width: int) -> Iterator[str]:
     rows = []
     for index, (leg, name) in enumerate(zip(route.legs, names, strict=True), 1):
         steps = f"{leg.moves} step{'s' if leg.moves != 1 else ''}"
-        rows.append([f"{index:>2}", name, steps, _leg_end(describer, leg)])
+        rows.append([f"{index}", name, steps, _leg_end(describer, leg)])
     if width < NARROW:
         for number, name, steps, end in rows:
             yield from _wrapped(f"{number} {name}: {steps} {end}", width, "", "   ")
         return
-    yield from _table([], rows, indent="")
+    yield from _table([], rows, width, indent="")
 
 
 def _leg_end(describer: Describer, leg: Leg) -> str:
@@ -302,13 +304,11 @@ def _change_words(row: dict[str, Any]) -> str:
 # Layout -------------------------------------------------------------------------------------------------------
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Return rows with columns as wide as they need; the last one has no limit."""
-    shown = [*([titles] if titles else []), *rows]
-    widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))]
-    return [
-        indent + "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in shown
-    ]
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int, indent: str = "  ") -> list[str]:
+    """Return the lines of a table of texts; without titles, of its rows alone."""
+    headings = titles or [""] * len(rows[0])
+    lines = table(headings, rows, text=titles, width=width - len(indent)).split("\n")
+    return [indent + line for line in lines[0 if titles else 2 :]]
 
 
 def _legend(text: str, width: int) -> list[str]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pkmn_pyboy.navigation.grid import STEPS
 from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.map_symbols import LEDGES, Ground, Look, Thing, ground, things
 from pkmn_pyboy.world.records import ENTER, WorldMap
 from pkmn_pyboy.world.route import Leg
-from pkmn_pyboy.world_command.map_symbols import Ground, Look, Thing, ground, ledge_letter, things
+from pkmn_pyboy.world.tile_rules import STEPS
 from pkmncli.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -137,15 +137,16 @@ class _Canvas:
         here, pen, tile = part.here, self._pen, self._tile
         for y in range(here.height):
             for x in range(here.width):
-                kind = ground(self._world, here, x, y)
+                kind = ground(self._world, here.grid, x, y)
                 self.used.add(kind.value)
                 pen.rectangle(self._box(left, top, x, y), fill=kind.value.colour)
-                if kind is Ground.LEDGE:
-                    self._arrow(left, top, x, y, "v^<>".index(ledge_letter(self._world, here, x, y)))
+                if kind in LEDGES:
+                    self._arrow(left, top, x, y, LEDGES.index(kind))
                 elif kind is Ground.TREE:
                     pen.ellipse(self._box(left, top, x, y, 0.15), fill=(90, 170, 110))
         pen.rectangle((left - 1, top - 1, left + here.width * tile, top + here.height * tile), outline=_INK)
-        for (x, y), thing in things(self._world, here).items():
+        doors = [(way.x, way.y) for way in self._world.exits(here.map_id) if way.warp]
+        for (x, y), thing in things(here, doors).items():
             self._thing(left, top, x, y, thing)
 
     def _arrow(self, left: int, top: int, x: int, y: int, direction: int) -> None:

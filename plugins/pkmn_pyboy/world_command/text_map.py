@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pkmn_pyboy.world.knowledge import World
+from pkmn_pyboy.world.map_symbols import Ground, Thing, ground, meanings, things
 from pkmn_pyboy.world.records import WorldMap
 from pkmn_pyboy.world.route import Leg
-from pkmn_pyboy.world_command.map_symbols import Ground, Thing, ground, ledge_letter, things
 
 _RULER = 5
 _LEAST = 20
@@ -23,11 +23,11 @@ def text_map(world: World, here: WorldMap, leg: Leg | None = None, width: int | 
         leg: a route on it, to mark.
         width: maximum letters in a row; a wider map is shown in pieces.
     """
-    marks: dict[tuple[int, int], Thing] = things(world, here)
-    if leg is not None:
-        marks |= path_marks(leg)
+    marks = _marks(world, here, leg)
     margin = " " * (len(str(here.height - 1)) + 1)
-    letters = ["".join(_letter(world, here, marks, x, y) for x in range(here.width)) for y in range(here.height)]
+    letters = [
+        "".join(_symbol(world, here, marks, x, y).value.letter for x in range(here.width)) for y in range(here.height)
+    ]
     room = here.width if width is None else max(_LEAST, (width - len(margin)) // _RULER * _RULER)
     rows: list[str] = []
     for first in range(0, here.width, room):
@@ -41,25 +41,16 @@ def text_map(world: World, here: WorldMap, leg: Leg | None = None, width: int | 
 
 def legend(world: World, maps: Iterable[tuple[WorldMap, Leg | None]]) -> str:
     """Return the meaning of the letters on some maps."""
-    grounds: set[Ground] = set()
-    used: set[Thing] = set()
-    ledges: set[str] = set()
+    used: set[Ground | Thing] = set()
     for here, leg in maps:
-        marks = things(world, here) | (path_marks(leg) if leg is not None else {})
-        used.update(marks.values())
-        for y in range(here.height):
-            for x in range(here.width):
-                if (x, y) in marks:
-                    continue
-                kind = ground(world, here, x, y)
-                grounds.add(kind)
-                if kind is Ground.LEDGE:
-                    ledges.add(ledge_letter(world, here, x, y))
-    parts = [f"{kind.value.letter} {kind.value.meaning}" for kind in Ground if kind in grounds - {Ground.LEDGE}]
-    if ledges:
-        parts.append(f"{' '.join(sorted(ledges))} {Ground.LEDGE.value.meaning}")
-    parts += [f"{thing.value.letter} {thing.value.meaning}" for thing in Thing if thing in used]
-    return ", ".join(parts)
+        marks = _marks(world, here, leg)
+        used.update(_symbol(world, here, marks, x, y) for y in range(here.height) for x in range(here.width))
+    return ", ".join(meanings(used))
+
+
+def _marks(world: World, here: WorldMap, leg: Leg | None) -> dict[tuple[int, int], Thing]:
+    marks = things(here, [(way.x, way.y) for way in world.exits(here.map_id) if way.warp])
+    return marks | (path_marks(leg) if leg is not None else {})
 
 
 def path_marks(leg: Leg) -> dict[tuple[int, int], Thing]:
@@ -70,12 +61,8 @@ def path_marks(leg: Leg) -> dict[tuple[int, int], Thing]:
     return marks
 
 
-def _letter(world: World, here: WorldMap, marks: Mapping[tuple[int, int], Thing], x: int, y: int) -> str:
-    mark = marks.get((x, y))
-    if mark is not None:
-        return mark.value.letter
-    kind = ground(world, here, x, y)
-    return ledge_letter(world, here, x, y) if kind is Ground.LEDGE else kind.value.letter
+def _symbol(world: World, here: WorldMap, marks: Mapping[tuple[int, int], Thing], x: int, y: int) -> Ground | Thing:
+    return marks.get((x, y)) or ground(world, here.grid, x, y)
 
 
 def _ruler(first: int, last: int) -> str:

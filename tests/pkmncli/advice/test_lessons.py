@@ -72,6 +72,7 @@ def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
         EarlierLessons.load(tmp_path / "nowhere.json")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", ["there", "missing"])
 def test_a_training_tells_them_in_its_prompts(
     pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path, given: str

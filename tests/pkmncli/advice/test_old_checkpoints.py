@@ -7,10 +7,9 @@ from typing import Any
 
 from pkmncli.advice.live_advice import AdvisedEnvironment, LiveAdvice
 from pkmncli.advice.old_checkpoints import upgraded
-from pkmncli.advice.policy import AdvicePolicy, Objection
+from pkmncli.advice.policy import AdvicePolicy
 from pkmncli.advice.triggers import Event, EventWatcher
-from pkmncli.advice.worth import Situation
-from pkmncli.api import Advice
+from pkmncli.advice.worth import Results, Situation
 
 DESK: dict[str, Any] = {
     "watcher": {"lines": ["a battle began"], "numbers": [513, 1, 5, 2, 7], "seen": [1, 9]},
@@ -65,12 +64,11 @@ def test_an_environment_resumes_with_its_question_and_its_advice() -> None:
 def test_the_policy_resumes_with_the_worth_of_advice() -> None:
     policy = AdvicePolicy()
     policy.load_state_dict(upgraded(STATE)["policy"])
-    assert (policy.worth.advised_steps, policy.worth.advised_reward) == (12, 1.5)
-    assert (policy.worth.rule_steps, policy.worth.rule_reward) == (40, 8.0)
+    assert (policy.worth.advised.steps, policy.worth.advised.reward) == (12, 1.5)
+    assert (policy.worth.rules.steps, policy.worth.rules.reward) == (40, 8.0)
     assert policy.held_back == 2
     assert policy.share.covered_steps == STATE["covered_steps"]
-    objection = policy.objection(Advice("out", presses=(0,)), "press a", Situation(513, 1, 0, 0))
-    assert objection is Objection.ALWAYS_FAILED
+    assert policy.worth.results(Situation(513, 1, 0)) == {"press a": Results(3), "press b": Results(3, 1, 2.0)}
 
 
 def test_the_state_of_this_version_stays_as_it_is() -> None:

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from pkmncli.advice.worth import FREE_STEPS, LEAST_RULE_STEPS, AdviceWorth, Charge, Situation, action_key
-from pkmncli.api import Advice
-from pkmncli.declared import default_action_names
+from pkmncli.api import Advice, default_action_names
 
 SHARE = 0.05
 NAMES = default_action_names()
@@ -32,21 +31,21 @@ def count(worth: AdviceWorth, reward: float, *, advised: bool, costs: bool = Tru
 @pytest.mark.parametrize("advised", [0.0, -1.0])
 def test_advice_that_earns_nothing_keeps_to_its_share(advised: float) -> None:
     worth = played(4000, advised=advised, rules=0.5)
-    assert worth.advised_steps <= FREE_STEPS + SHARE * 4000
+    assert worth.advised.steps <= FREE_STEPS + SHARE * 4000
 
 
 def test_advice_that_earns_nothing_keeps_to_its_share_before_the_rules_have_earned_anything() -> None:
-    assert played(4000, advised=0.0, rules=0.0).advised_steps <= FREE_STEPS + SHARE * 4000
+    assert played(4000, advised=0.0, rules=0.0).advised.steps <= FREE_STEPS + SHARE * 4000
 
 
 def test_advice_that_loses_less_than_the_rules_is_not_held_back() -> None:
-    assert played(4000, advised=-0.1, rules=-1.0).rule_steps <= LEAST_RULE_STEPS + 8
+    assert played(4000, advised=-0.1, rules=-1.0).rules.steps <= LEAST_RULE_STEPS + 8
 
 
 @pytest.mark.parametrize("advised", [0.5, 0.6])
 def test_advice_that_earns_as_much_as_the_rules_is_not_held_back(advised: float) -> None:
     worth = played(4000, advised=advised, rules=0.5)
-    assert worth.rule_steps <= LEAST_RULE_STEPS + 8
+    assert worth.rules.steps <= LEAST_RULE_STEPS + 8
 
 
 def test_earned_reward_carries_advice_over_a_stretch_without_reward() -> None:
@@ -87,8 +86,8 @@ def test_steps_back_are_charged_to_advice_and_earn_it_nothing(lasted: int, back:
     for _ in range(200):
         worth.count(charge, 5.0, advised=False, live=False, costs=True)
         charge.pass_step()
-    assert (worth.advised_steps, worth.advised_reward) == (lasted + back, lasted)
-    assert (worth.rule_steps, worth.rule_reward) == (200 - back, 5.0 * (200 - back))
+    assert (worth.advised.steps, worth.advised.reward) == (lasted + back, lasted)
+    assert (worth.rules.steps, worth.rules.reward) == (200 - back, 5.0 * (200 - back))
 
 
 def test_advice_that_costs_nothing_has_no_aftermath() -> None:
@@ -96,12 +95,12 @@ def test_advice_that_costs_nothing_has_no_aftermath() -> None:
     worth.count(charge, 3.0, advised=True, live=True, costs=False)
     worth.count(charge, 0.0, advised=True, live=False, costs=True)  # proposed before the advice was withdrawn
     charge.end()
-    assert charge == Charge()
-    assert (worth.advised_steps, worth.advised_reward) == (1, 3.0)
+    assert (charge.steps, charge.aftermath) == (0, 0)
+    assert (worth.advised.steps, worth.advised.reward) == (1, 3.0)
 
 
 def test_a_share_of_one_lets_advice_cost_all() -> None:
-    assert played(1000, advised=0.0, rules=1.0, share=1.0).rule_steps == 0
+    assert played(1000, advised=0.0, rules=1.0, share=1.0).rules.steps == 0
 
 
 def test_a_resumed_run_judges_alike() -> None:

@@ -18,9 +18,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pkmncli.comparison import run_charts
 from pkmncli.comparison.charts import chart_style
 from pkmncli.comparison.compared_runs import find_runs
+from pkmncli.comparison.map_charts import maps_figure
+from pkmncli.comparison.page import TALLEST_PIXELS
+from pkmncli.comparison.run_charts import curves_figure, legend_figure, splits_figure
 from pkmncli.comparison.run_plots import Plotted, PlottedGroup, read_plotted
 from pkmncli.plugins import get_registry
 from pkmncli.training.assembly import open_store
@@ -82,7 +84,7 @@ def shades(source: str) -> float:
 def test_the_latest_run_is_drawn_as_a_picture(pkmn: Pkmn, runs: list[Path], tmp_path: Path) -> None:
     assert pkmn("plot", "--out", "it.png").code == 0
     with Image.open(tmp_path / "it.png") as image:
-        assert image.width == 1500 and image.height > 800
+        assert image.width == 1500 and 800 < image.height <= TALLEST_PIXELS
         assert len(image.convert("RGB").getcolors(100_000) or ()) > 50
     metrics = [f"--metric=episode/{name}" for name in ("length", "reward", "milestones")]
     assert pkmn("plot", "--out", "three.png", *metrics).code == 0
@@ -124,11 +126,12 @@ def test_the_learner_alone_stands_against_pilot_and_random_play(runs: list[Path]
     assert plotted.metrics[0] == "alone/goal_share"
     assert plotted.levels == {"alone/goal_share": {"pilot": 0.75}, "alone/reward": {"pilot": 75.0}}
     with chart_style():
-        axes = run_charts._curves(plotted).axes[0]
+        axes = curves_figure(plotted).axes[0]
     assert [text.get_text() for text in axes.texts] == ["pilot"]
     assert [0.75, 0.75] in [list(line.get_ydata()) for line in axes.lines]
 
 
+@pytest.mark.long
 def test_a_run_whose_first_episode_still_runs_is_drawn_by_its_journey(pkmn: Pkmn, tmp_path: Path) -> None:
     options = ("--no-rl", "--max-steps-per-episode=5000", "--steps=120", "--run-name=long")
     assert pkmn("train", *options).code == 0
@@ -196,14 +199,58 @@ def test_long_labels_stay_within_the_picture() -> None:
         groups, ("episode/reward",), ("badge",), {257: "the longest name that a map has ever had in a game"}
     )
     with chart_style():
-        figures = [run_charts._curves(plotted), run_charts._splits(plotted), run_charts._maps(plotted, groups[0])]
+        figures = [
+            curves_figure(plotted),
+            splits_figure(plotted),
+            maps_figure(plotted, groups[0]),
+            legend_figure(plotted),
+        ]
         for figure in figures:
             figure.canvas.draw()
             texts = [text for legend in figure.legends for text in legend.get_texts()]
-            texts += [axes.title for axes in figure.axes] + ([figure._suptitle] if figure._suptitle else [])
-            assert any(label[-9:] in text.get_text() for text in texts)
+            texts += [axes.title for axes in figure.axes] + figure.texts
+            assert len(figure.legends) == (figure is figures[-1]), "one legend for all charts"
             for text in texts:
                 place = text.get_window_extent()
                 assert place.x0 >= 0, text
                 assert place.x1 <= figure.bbox.x1, text
-            assert min(axes.get_window_extent().height for axes in figure.axes) > figure.dpi / 2, "room is left to draw"
+            assert all(axes.get_window_extent().height > 0 for axes in figure.axes), "room is left to draw"
+
+
+@pytest.mark.long
+def test_many_groups_go_to_further_files_that_are_named(pkmn: Pkmn, runs: list[Path], tmp_path: Path) -> None:
+    for number in range(3, 9):
+        run = Path(shutil.copytree(runs[2], tmp_path / "runs" / f"m{number}"))
+        config = run / "config.toml"
+        config.write_text(re.sub(r"^gamma = .*", f"gamma = 0.9{number}", config.read_text(), flags=re.MULTILINE))
+    result = pkmn("plot", "runs", "--out=all.png")
+    files = sorted(tmp_path.glob("all*.png"))
+    assert len(files) > 1
+    assert result.err == "Wrote all.png, " + ", ".join(f"all-{n}.png" for n in range(2, len(files) + 1)) + ".\n"
+    for file in files:
+        with Image.open(file) as image:
+            assert image.height <= TALLEST_PIXELS
+
+
+def test_visits_are_drawn_over_the_games_own_maps_in_one_scale(runs: list[Path]) -> None:
+    plotted = read_plotted(find_runs([str(runs[0])], None, least=1), get_registry(), (), ())
+    (group,) = plotted.groups
+    assert set(plotted.map_pictures) == set(group.tiles)
+    with chart_style():
+        figure = maps_figure(plotted, group)
+    figure.canvas.draw()
+    *maps, _ = figure.axes
+    scales = set()
+    for axes in maps:
+        ground, visits = (image.get_array() for image in axes.images)
+        assert ground.shape[:2] == visits.shape
+        assert 20 < ground.mean() < 200, "dimmed, and there"
+        scales.add(round(axes.get_window_extent().width / visits.shape[1], 3))
+    assert len(scales) == 1, "a tile is as large on each map"
+
+
+def test_visits_are_drawn_without_the_image_too(runs: list[Path]) -> None:
+    config = runs[0] / "config.toml"
+    config.write_text(re.sub(r"^# rom_path is.*", 'rom_path = "gone.gbc"', config.read_text(), flags=re.MULTILINE))
+    plotted = read_plotted(find_runs([str(runs[0])], None, least=1), get_registry(), (), ())
+    assert not plotted.map_pictures and plotted.groups[0].tiles

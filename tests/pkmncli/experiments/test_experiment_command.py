@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,9 +16,9 @@ from typing import Any
 
 import psutil
 import pytest
-from support.variants import long_after
 
 from pkmncli.runs import Run
+from pkmncli.training.display import progress
 
 Pkmn = Callable[..., Any]
 
@@ -57,7 +58,11 @@ def begun_again(run: Run) -> None:
 
 
 def test_what_is_missing_is_trained_and_all_is_compared(
-    experiment: Callable[..., Path], finished: Callable[[str], Run], pkmn: Pkmn, tmp_path: Path
+    experiment: Callable[..., Path],
+    finished: Callable[[str], Run],
+    pkmn: Pkmn,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The first run is new, others are finished, interrupted or broken, which does not affect the others."""
     experiment("[0, 1, 2, 3]")
@@ -71,8 +76,11 @@ def test_what_is_missing_is_trained_and_all_is_compared(
     leftover.mkdir()
     shutil.copy(done.versions_file, leftover)  # ended before it saved anything
 
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     result = pkmn("experiment", "it.toml")
     assert result.code == 1
+    shares = [int(share) for share in re.findall(r"^all runs: (\d+)%", result.err, re.MULTILINE)]
+    assert shares == sorted(shares) and shares[0] < 60 and shares[-1] >= 60
     assert "Experiment it: 4 runs, 1 new, 2 begun, 1 finished; 2 at a time, 400 steps to go." in result.out
     lines = {line.split()[1]: line for line in result.out.splitlines() if line.startswith("[")}
     assert lines["seed-0:"].startswith("[1/4] seed-0: finished before, 240 steps, reward ")
@@ -113,7 +121,8 @@ def assert_saved(runs: list[Run]) -> None:
         assert meta["step"] == run.read_summary()["total_steps"]
 
 
-@pytest.mark.parametrize(("number", "code"), long_after(1, [(signal.SIGINT, 130), (signal.SIGHUP, 129)]))
+@pytest.mark.long
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_signal_saves_all_trainings(
     number: signal.Signals, code: int, two_that_train: tuple[subprocess.Popen[str], list[Run]], pkmn: Pkmn
 ) -> None:
@@ -128,7 +137,8 @@ def test_a_signal_saves_all_trainings(
     assert listed.out.splitlines() == [f"begun     {run.folder}" for run in runs]
 
 
-@pytest.mark.parametrize("asked_before", long_after(1, [False, True]))
+@pytest.mark.long
+@pytest.mark.parametrize("asked_before", [False, True])
 def test_its_trainings_save_and_stop_where_it_is_killed(
     asked_before: bool, two_that_train: tuple[subprocess.Popen[str], list[Run]]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -126,11 +127,20 @@ def test_each_is_asked_once_to_stop(make: Callable[[str, str], Any], tmp_path: P
 def test_one_that_outlived_its_command_is_told_and_taken_over(make: Callable[[str, str], Any], tmp_path: Path) -> None:
     orphan = make("one", WAITS.replace("while True:\n    time.sleep(0.05)", "sys.stdin.read()\nsys.exit(143)"))
     assert not take_over(orphan), "nobody has begun it"
-    first = Trainings()
-    first.start(orphan)
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "Popen", Noted)
+        first = Trainings()
+        first.start(orphan)
     with pytest.raises(RunError, match="is still being trained by an earlier command"):
         Trainings().start(orphan)
-    (process,) = first._running
+    (process,) = started
     assert process.stdin is not None
     process.stdin.close()  # as if this process had ended
     assert take_over(orphan)

@@ -1,6 +1,7 @@
 """Faults at random moments: the training goes on, or goes on from where it was saved, to the same end.
 
-`make test-faults` tries each a hundred times and prints a table; here each is tried once.
+`make test-faults` tries each a hundred times and prints a table, `make test-long` each once. Faults at chosen moments
+are in `tests/pkmncli/training`, and in `make test`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ from support.faulty_trainings import (
 )
 from support.killed_training import CRASH
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the faults are made with what Linux offers")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform != "linux", reason="the faults are made with what Linux offers"),
+]
 
 COURSE_S = 8.0
 """About how long the training takes, for random moments in it."""
@@ -71,7 +75,6 @@ def test_a_killed_training_goes_on(
         shutil.rmtree(folder)
 
 
-@pytest.mark.long
 def test_a_training_that_is_killed_while_it_writes_goes_on(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -96,9 +99,9 @@ def test_a_training_that_is_killed_while_it_writes_goes_on(
     [
         ("worker", [signal.SIGKILL]),
         ("learner", [signal.SIGKILL]),
-        pytest.param("parent", [signal.SIGSTOP, signal.SIGCONT], marks=pytest.mark.long),
-        pytest.param("worker", [signal.SIGSTOP, signal.SIGCONT], marks=pytest.mark.long),
-        pytest.param("learner", [signal.SIGSTOP, signal.SIGCONT], marks=pytest.mark.long),
+        ("parent", [signal.SIGSTOP, signal.SIGCONT]),
+        ("worker", [signal.SIGSTOP, signal.SIGCONT]),
+        ("learner", [signal.SIGSTOP, signal.SIGCONT]),
     ],
 )
 def test_a_training_outlives_what_its_processes_are_sent(
@@ -140,7 +143,6 @@ def test_a_training_outlives_what_its_processes_are_sent(
         shutil.rmtree(folder)
 
 
-@pytest.mark.long
 def test_a_full_disk_ends_a_training_that_then_goes_on(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -173,7 +175,6 @@ def test_a_full_disk_ends_a_training_that_then_goes_on(
         shutil.rmtree(folder)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("how", ["deleted", "renamed"])
 def test_a_run_folder_that_vanishes_is_told(
     how: str, tmp_path: Path, tries: int, chance: random.Random, tally: MakeTally
@@ -199,7 +200,6 @@ def test_a_run_folder_that_vanishes_is_told(
         shutil.rmtree(folder)
 
 
-@pytest.mark.long
 def test_a_worker_without_memory_is_replaced_or_told(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -222,7 +222,6 @@ def test_a_worker_without_memory_is_replaced_or_told(
         shutil.rmtree(folder)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("limit", "range_"), [("nofile", (8, 60)), ("nproc", (1, 12))])
 def test_small_limits_of_the_system_are_told(
     limit: str, range_: tuple[int, int], tmp_path: Path, tries: int, chance: random.Random, tally: MakeTally
@@ -264,7 +263,6 @@ time.time = _jumping
 """
 
 
-@pytest.mark.long
 def test_a_clock_that_jumps_changes_nothing(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:
@@ -289,7 +287,6 @@ def pkmn(folder: Path, *arguments: str) -> Ended:
     return Ended(process.returncode, process.stdout, process.stderr)
 
 
-@pytest.mark.long
 def test_readers_disturb_no_training(
     tmp_path: Path, undisturbed: Path, tries: int, chance: random.Random, tally: MakeTally
 ) -> None:

@@ -70,8 +70,8 @@ def test_it_learns_which_action_pays_and_keeps_to_the_mask(example: ModuleType) 
     for _ in range(50):
         learner.observe(step(1, 1.0))
         learner.observe(step(2, -1.0))
-        learner.learn(learner.draw())
-    assert learner.draw() is None
+        learner.learn(learner.sample())
+    assert learner.sample() is None
     assert learner.act(observed((1, 0)), explore=False)[0].tolist() == [1]
     assert learner.act(observed((1, 0), mask=(0, 0, 1)), explore=True)[0].tolist() == [2]
 
@@ -79,17 +79,18 @@ def test_it_learns_which_action_pays_and_keeps_to_the_mask(example: ModuleType) 
 def test_a_state_has_what_was_learned_and_the_steps_not_learned_from_yet(example: ModuleType) -> None:
     learner, other = learner_of(example), learner_of(example)
     learner.observe(step(1, 1.0))
-    learner.learn(learner.draw())
+    learner.learn(learner.sample())
     learner.observe(step(2, 0.5))
     saved = learner.state_dict()
     other.load_state_dict(saved)
     for one in (learner, other):
-        one.learn(one.draw())
+        one.learn(one.sample())
     np.testing.assert_array_equal(learner.weights, other.weights)
     assert not np.array_equal(saved["weights"], learner.weights), "a saved state does not change"
     assert learner.random.random() == other.random.random()
 
 
+@pytest.mark.long
 def test_it_trains_and_resumes_exactly(
     registered: str,
     pkmn: Callable[..., Any],

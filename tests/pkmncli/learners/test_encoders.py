@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from support.exported_policies import allowed, run_elsewhere
 from support.learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 from torch import nn
 
@@ -35,6 +36,22 @@ class Numbers(nn.Module):
 
     def forward(self, columns: Any) -> torch.Tensor:
         return torch.tanh(self.weights(columns["vector"]))
+
+
+class Scoring(Numbers):
+    """The same, and a score for each action: a large one for the action of the largest number."""
+
+    scores_actions = True
+    _factor = 100.0
+
+    def __init__(self, layout: ObservationLayout, settings: Any) -> None:
+        super().__init__(layout, settings)
+        self.num_actions = layout.num_actions
+
+    def forward(self, columns: Any) -> torch.Tensor:
+        numbers = columns["vector"][:, -self.num_actions :]
+        scores = torch.nn.functional.pad(numbers, (0, self.num_actions - numbers.shape[1]), value=-1.0)
+        return torch.cat((super().forward(columns), self._factor * scores), dim=1)
 
 
 NUMBERS = EncoderFactory("numbers", Numbers)
@@ -67,6 +84,22 @@ def test_a_learner_learns_with_it_and_goes_on_from_its_state_bit_for_bit(rl: str
     for key, value in first.items():
         np.testing.assert_array_equal(np.asarray(value), np.asarray(second[key]), err_msg=key)
     assert not any(key.startswith("acting.screen") for key in first)
+
+
+@pytest.mark.parametrize("rl", ["dqn", "ppo", "a2c"])
+def test_scores_of_actions_are_added_to_the_output_of_a_learner(rl: str) -> None:
+    scoring = EncoderFactory("scoring", Scoring)
+    space = LearnerStream.observation_space
+    space.seed(0)
+    observations = [allowed(space.sample()) for _ in range(20)]
+    mine = learner(rl, scoring)
+    batch = {name: np.stack([one[name] for one in observations]) for name in space}
+    actions, *_ = mine.act(batch, explore=False)
+    numbers = np.concatenate([batch[name].reshape(20, -1) for name in mine.layout.vector_keys], axis=1)
+    best = np.full((20, mine.layout.num_actions), -1.0, np.float32)
+    best[:, : min(numbers.shape[1], best.shape[1])] = numbers[:, -best.shape[1] :]
+    best[batch["action_mask"] == 0] = -np.inf
+    np.testing.assert_array_equal(actions, best.argmax(axis=1))
 
 
 @pytest.mark.parametrize("rl", ["dqn", "ppo", "a2c"])
@@ -123,3 +156,24 @@ def test_the_policy_initialisation_leaves_a_foreign_encoder_as_it_was_made() -> 
         columns = gymnasium.spaces.utils.flatdim(LearnerStream.observation_space["state_variables"])
         made = nn.Linear(columns, 8, bias=False).weight
     assert torch.equal(learner("ppo").state_dict()["acting.encoder.weights.weight"], made)
+
+
+@pytest.mark.long
+def test_an_exported_policy_holds_it() -> None:
+    space = LearnerStream.observation_space
+    space.seed(0)
+    observations = [allowed(space.sample()) for _ in range(20)]
+    mine = learner("a2c")
+    found = run_elsewhere(mine.export_policy(), observations)
+    actions, *_ = mine.act({name: np.stack([one[name] for one in observations]) for name in space}, explore=False)
+    np.testing.assert_array_equal(found["action"], actions)
+
+
+def test_one_that_torch_cannot_trace_is_refused_at_the_export() -> None:
+    class Branching(Numbers):
+        def forward(self, columns: Any) -> torch.Tensor:
+            found = super().forward(columns)
+            return found if float(found.sum()) > 0 else -found
+
+    with pytest.raises(ConfigurationError, match=r"the policy cannot be exported: torch.export cannot trace its net"):
+        learner("dqn", EncoderFactory("branching", Branching)).export_policy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pkmncli.learners.track_record import ValueReliability
+from pkmncli.learners.reliability import ValueReliability
 
 
 def played(skill: float, steps: int, own: bool = True, rewards_scale: float = 1.0) -> ValueReliability:

@@ -8,11 +8,11 @@ import pytest
 from support.llm_fakes import GOOD, REQUEST, Clock, FakeBackend, client_of
 
 from pkmncli.api import LLMFailure, LLMFault, LLMReply, LLMRequest, Price
-from pkmncli.llm.budget import Usage, price_of
 from pkmncli.llm.cache import CacheUse, ReplyCache, cache_key
 from pkmncli.llm.prompts import estimated_tokens
 from pkmncli.llm.replies import Reading
 from pkmncli.llm.retry import Backoff, CircuitBreaker
+from pkmncli.llm.usage import Usage, price_of
 from pkmncli.testing.scripted import ScriptedBackend, ScriptedSettings
 
 
@@ -48,6 +48,49 @@ def test_words_of_a_reply_that_has_all_its_tokens_are_no_command() -> None:
     answer = client_of(FakeBackend([cut])).ask(REQUEST)
     assert answer.advice is None
     assert "llm_reply_tokens" in answer.problem
+
+
+def test_a_model_that_thinks_gets_more_tokens_from_then_on_and_after_a_resume_too() -> None:
+    def think(request: LLMRequest) -> LLMReply:
+        short = request.max_tokens < 1000
+        return LLMReply("<think>Well," if short else f"<think>Well, up.</think>{GOOD}", "m", cut=short)
+
+    told: list[str] = []
+    backend = FakeBackend([think])
+    client = client_of(backend, told=told)
+    client.may_grow = True
+    for _ in range(2):
+        assert client.ask(REQUEST).advice is not None
+    assert [one.max_tokens for one in backend.asked] == [300, 4000, 4000]
+    assert len(told) == 1
+    assert "used up its 300 tokens before it answered: it has 4,000 from now on" in told[0]
+    resumed = client_of(backend)
+    resumed.load_state_dict(client.state_dict())
+    resumed.ask(REQUEST)
+    assert backend.asked[-1].max_tokens == 4000
+
+
+def test_a_model_that_thinks_gets_more_tokens_in_a_conversation_and_in_a_repair_too() -> None:
+    def think(request: LLMRequest) -> LLMReply:
+        return LLMReply("<think>Well,", "m", cut=True) if request.max_tokens < 1000 else LLMReply("Go up.", "m")
+
+    backend = FakeBackend([think])
+    client = client_of(backend)
+    client.may_grow = True
+    assert client.answer(REQUEST).text == "Go up."
+    assert [one.max_tokens for one in backend.asked] == [300, 4000]
+
+    backend = FakeBackend(["Hm.", think, GOOD])
+    client = client_of(backend)
+    client.may_grow = True
+    assert client.ask(REQUEST).advice is not None
+    assert [one.max_tokens for one in backend.asked] == [300, 300, 4000]
+
+
+def test_a_model_that_thinks_keeps_the_tokens_that_the_user_chose() -> None:
+    backend = FakeBackend([lambda request: LLMReply("<think>Well,", "m", cut=True)])
+    assert client_of(backend).ask(REQUEST).advice is None
+    assert {one.max_tokens for one in backend.asked} == {300}
 
 
 def test_a_repair_that_comes_good_counts_as_asked_for() -> None:

@@ -10,11 +10,11 @@ import pytest
 from support.llm_fakes import GOOD, REQUEST, Clock, FakeBackend
 
 from pkmncli.api import Action, LLMFailure, LLMFault, LLMReply, LLMRequest
-from pkmncli.llm.budget import Usage
 from pkmncli.llm.client import LLMClient
 from pkmncli.llm.loading import LONGEST_S, Loading
 from pkmncli.llm.manager import LLMManager
 from pkmncli.llm.retry import Backoff, CircuitBreaker
+from pkmncli.llm.usage import Usage
 
 LATE = LLMFailure(LLMFault.TIMEOUT, "it did not answer in time")
 LOADS = LLMFailure(LLMFault.LOADING, "it answered 503 (Loading model)")

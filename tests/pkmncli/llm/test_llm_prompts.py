@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from support.reply_forms import FORM
 
-from pkmncli.api import Context, MilestoneSplit
+from pkmncli.api import ActionNames, Context, MilestoneSplit, Skill
 from pkmncli.errors import ConfigurationError
 from pkmncli.llm.prompts import PromptTemplate, Question, estimated_tokens
+from pkmncli.llm.replies import ReplyForm
 
 CONTEXT = Context(
     "Reach the lab.",
@@ -139,3 +140,12 @@ def test_a_template_that_is_not_there(tmp_path: Path) -> None:
 def test_tokens_are_counted_rather_too_many_than_too_few() -> None:
     text = "The player walks to the laboratory and talks to the professor."
     assert len(text.split()) < estimated_tokens(text)
+
+
+def test_of_very_many_actions_a_prompt_with_skills_lists_a_part(template: PromptTemplate) -> None:
+    actions = ActionNames(("wait", *(f"play_{one}_{two}" for one in range(40) for two in range(0, 80, 2))))
+    form = ReplyForm((Skill("attack", "wins the battle"),), actions)
+    prompt = template.fill(Question(CONTEXT, form=form), 8000)
+    assert "wait, play_0_0, play_0_2" in prompt.text
+    assert f"more, the last of which is {actions.names[-1]}" in prompt.text
+    assert prompt.tokens < 1000

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
+from pydantic import BaseModel
+from support.worker_pools import take
 
 from pkmncli import hookimpl
 from pkmncli.config import ResolvedSettings, resolve_settings
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry, get_registry
-from pkmncli.training.assembly import environment_spec
+from pkmncli.seeds import Purpose
+from pkmncli.training.assembly import environment_spec, worker_spec
 from pkmncli.training.compatibility import prepare_settings
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.spec import EnvironmentSpec, WorkerSpec
 
 
 def resolved(*sets: str, registry: Registry | None = None, **options: Any) -> ResolvedSettings:
@@ -62,6 +68,29 @@ def test_a_profiles_folder_takes_the_place_of_its_name(tmp_path: Path) -> None:
         environment_spec(resolved(game_folder=tmp_path, game="crystal"), get_registry())
 
 
+def test_an_environment_that_names_its_pilots_is_played_by_the_first_of_them() -> None:
+    class Settings(BaseModel):
+        pilots: ClassVar[tuple[str, ...]] = ("own", "another")
+
+    class PilotSettings(BaseModel):
+        depth: int = 3
+
+    class Theirs:
+        @hookimpl
+        def pkmn_register_environments(self, register: Any) -> None:
+            register("puzzle", dict, config=Settings, help="a game with its own pilot")
+
+        @hookimpl
+        def pkmn_register_pilots(self, register: Any) -> None:
+            register("own", dict, config=PilotSettings, help="plays the game")
+
+    registry = Registry.discover({})
+    registry.register_plugin(Theirs(), "theirs")
+    settings = prepare_settings(resolved(env="puzzle", registry=registry), registry)
+    assert (settings.train.pilot, settings.origins["pilot"]) == ("own", "environment puzzle has its own pilot")
+    assert settings.origins["mode"] == "default" and settings.plugin_values("own") == {"depth": 3}
+
+
 def test_an_environment_without_a_pilot_is_the_learners_alone() -> None:
     settings = prepare_settings(resolved(env="gameboy"), get_registry())
     assert (settings.train.pilot, settings.train.mode) == ("none", "rl-only")
@@ -105,3 +134,39 @@ def test_a_setting_that_this_training_does_not_read_is_named(
         "game: no effect, since the environment gameboy has no such setting",
         "web_port: no effect, since no live page is asked for (--dashboard)",
     ]
+
+
+def test_the_step_limit_reaches_an_environment_without_settings_and_the_rest_is_said_to_have_no_effect(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Theirs:
+        @hookimpl
+        def pkmn_register_environments(self, register: Any) -> None:
+            register("endless", "support.plain_environments:Endless", help="without settings")
+
+    registry = Registry.discover({})
+    registry.register_plugin(Theirs(), "theirs")
+    given = {"env": "endless", "mode": "rl-only", "max_steps_per_episode": 3, "env_args": ["wind=1"]}
+    settings = prepare_settings(resolved(registry=registry, **given), registry)
+    said = capsys.readouterr().err
+    assert "env_args: no effect" in said
+    assert "max_steps_per_episode" not in said
+    with WorkerPool(worker_spec(settings, registry, Purpose.TRAINING, num_envs=1)) as pool:
+        pool.reset()
+        ends = [bool(take(pool, np.zeros(1, np.int64))[1]["truncated"][0]) for _ in range(6)]
+    assert ends == [False, False, True, False, False, True]
+    assert pool.max_steps_per_episode == 3
+
+
+def test_what_no_seed_of_an_episode_decides_is_decided_by_the_seed_of_the_run() -> None:
+    part = EnvironmentSpec("support.plain_environments:Unseeded")
+    seen = []
+    for seed in (1, 1, 2):
+        with WorkerPool(WorkerSpec(part, None, seed=seed, purpose=Purpose.TRAINING, num_envs=2)) as pool:
+            pool.reset()
+            seen.append(pool.observations()["observation"].ravel().tolist())
+            assert pool.call(0, "time_steps", 5) > 0
+            assert pool.call_all("repeats") == [False, True]
+            assert pool.observations()["observation"][0] != seen[-1][0], "the episode has begun again"
+    assert seen[0] == seen[1] != seen[2]
+    assert seen[0][0] % 1 != seen[0][1] % 1

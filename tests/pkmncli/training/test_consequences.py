@@ -60,3 +60,18 @@ def test_where_an_episode_has_been_is_saved() -> None:
     other.load_state_dict(found.state_dict())
     assert other.look(HERE, there) == Consequence.NOTHING
     assert other.look(there, there._replace(x=6)) == Consequence.NEW_TILE
+
+
+def test_places_may_be_far_apart_and_below_zero() -> None:
+    found, far = watcher(), HERE._replace(x=70_000, y=-3)
+    assert found.look(HERE, far) == Consequence.NEW_TILE
+    assert found.look(far, HERE) == found.look(HERE, far) == Consequence.NOTHING
+    assert found.look(far, HERE._replace(x=4, y=259)) == Consequence.NEW_TILE
+
+
+def test_the_tiles_of_a_checkpoint_of_an_earlier_version_are_known() -> None:
+    found = ConsequenceWatcher(ROLES)
+    found.load_state_dict({"tiles": [6148 << 16 | 4 << 8 | 6, 6149 << 16 | 255 << 8]})
+    assert found.look(HERE._replace(x=5), HERE) == Consequence.NOTHING
+    assert found.look(HERE, HERE._replace(map_id=6149, x=255, y=0)) == Consequence.NOTHING
+    assert found.look(HERE, HERE._replace(map_id=6149, x=254, y=0)) == Consequence.NEW_TILE

@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from support.variants import long_after
 
 from pkmncli.training import trainer
 from pkmncli.training.display import console
@@ -27,6 +26,7 @@ from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.display.live_view import Clock, lay_out, lines_of
 from pkmncli.training.display.status import Status
 from pkmncli.training.recording.counters import TrainingStatistics
+from pkmncli.training.recording.journey import milestones_ahead
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[[0-9;]*(?<![0-9])(?:3[0-7]|9[0-7]|38)[0-9;]*m")
@@ -48,13 +48,13 @@ def test_lines_tell_the_game_who_decided_and_how_the_learning_goes(
     games = [line for line in lines if "money 3,000" in line]
     assert any(line.startswith("Home 2F (") and "no Pokemon yet, 0 badges" in line for line in games)
     assert any("exploration.new_tile" in line for line in games)
-    assert any(
-        line.startswith("decided by ") and "rules " in line and "by the learner in the last " in line for line in lines
-    )
+    decided = [line for line in lines if line.startswith("decided by ")]
+    assert any("rules " in line and "by the learner in the last " in line for line in decided)
     assert any(line.startswith("taken over by the learner: ") and "walking " in line for line in lines)
     assert any(line.startswith("learner: loss ") and "epsilon" in line and "updates" in line for line in lines)
     assert any(line.startswith("50%  120 steps") for line in lines)
     assert "trust: 0.90 in the rules, curriculum stage 1" in lines
+    assert "Decided by: the rules 100%." in lines
     assert "\x1b" not in result.out
 
 
@@ -64,18 +64,25 @@ def test_a_quiet_training_shows_no_status(pkmn: Callable[..., Any], small_traini
     assert "money" not in result.out
 
 
-@pytest.mark.usefixtures("_often")
+@pytest.fixture
+def unwatched(shared_run: Callable[..., Path]) -> Path:
+    """The shared run, made before anything is patched."""
+    return shared_run()
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("unwatched", "_often")
 def test_looking_changes_nothing(
     pkmn: Callable[..., Any],
     small_training: list[str],
     course: Callable[[Path], dict[str, Any]],
+    unwatched: Path,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
+    monkeypatch.setattr(ConsoleProgress, "wants_look", True)
     assert pkmn("train", *small_training, "--run-name=looked-at").code == 0
-    monkeypatch.setattr(ConsoleProgress, "wants_look", False)
-    assert pkmn("train", *small_training, "--run-name=not").code == 0
-    one, other = (course(tmp_path / "runs" / name) for name in ("looked-at", "not"))
+    one, other = course(tmp_path / "runs" / "looked-at"), course(unwatched)
     assert [one[part] == other[part] for part in ("decisions", "episodes", "files")] == [True] * 3
 
 
@@ -138,13 +145,13 @@ def test_the_view_says_what_there_is_to_say(statuses: list[Status]) -> None:
     ):
         assert fact in text, fact
     assert re.search(r"speed +\d[\d,]* steps/s  environment \d+%  learner \d+%", text)
-    assert re.search(r"pressed +\w+, by (the learner|exploration|the rules|the LLM)", text)
+    assert re.search(r"action +\w+, by (the learner|exploration|the rules|the LLM)", text)
     assert re.search(r"game +\w+", text)
     step, frame = statistics.milestone_splits["downstairs"]
     assert frame is not None
     first = statistics.milestone_first_step["downstairs"]
     assert re.search(rf"downstairs +{step} +0:00:{round(frame / 59.7275):02} +{first} +3\b", text)
-    assert "pressed" not in "\n".join(drawn(status, 40)), "a narrow terminal gets what matters most"
+    assert "action " not in "\n".join(drawn(status, 40)), "a narrow terminal gets what matters most"
 
 
 def measured(status: Status, *reached: int, goal: str | None = "thorn_badge") -> Status:
@@ -191,6 +198,18 @@ def test_milestones_stand_beside_the_rest_only_where_there_is_room(statuses: lis
     assert any(line.startswith("milestone") for line in narrow)
 
 
+def test_the_next_milestones_are_named_and_no_column_is_cut(statuses: list[Status]) -> None:
+    status = statuses[-1]
+    statistics, running = status.statistics, status.journey
+    reached = {*statistics.milestones_reached, *(one.name for one in (running.milestones if running else ()))}
+    following = milestones_ahead(statistics.milestone_order, reached, status.scene.goal)
+    assert following and following[0] not in reached
+    assert any(line.startswith(f"{following[0]} ") for line in drawn(status, 80))
+    for columns in (40, 60, 80, 100, 140):
+        heading = next(line for line in drawn(status, columns) if "milestone  " in line)
+        assert heading.split("milestone")[1].split()[-1] in ("best", "at", "episodes")
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437"])
 def test_the_view_is_written_in_any_encoding(encoding: str, statuses: list[Status]) -> None:
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
@@ -204,11 +223,11 @@ def test_a_pause_counts_for_no_time_left(monkeypatch: pytest.MonkeyPatch, status
     first, later = (replace(statuses[0], statistics=TrainingStatistics(steps=steps)) for steps in (60, 120))
     progress.on_look(first)
     now += 10
-    assert progress._clock(later).left_s == pytest.approx(20)
+    assert progress.clock_at(later).left_s == pytest.approx(20)
     now += 500
     progress.on_pause()
     progress.on_resume(500)
-    assert progress._clock(later).left_s == pytest.approx(20)
+    assert progress.clock_at(later).left_s == pytest.approx(20)
 
 
 def test_drawing_takes_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch, statuses: list[Status]) -> None:
@@ -270,11 +289,13 @@ def test_a_terminal_gets_a_view_and_is_left_as_it_was(small_training: list[str],
     code, output = in_terminal(tmp_path, [*small_training, "--run-name=it"])
     assert code == 0
     assert "of 240 steps" in output and "steps/s" in output
+    assert output.count("of 240 steps") > 2 and "\\x1b" not in output, "drawn anew in its place"
     assert output.rfind("\x1b[?25h") > output.rfind("\x1b[?25l") > -1, "the cursor is shown again"
     assert COLOUR.search(output)
     assert "The run is in" in ESCAPE.sub("", output)[-1500:]
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_the_terminal_as_it_was(small_training: list[str], tmp_path: Path) -> None:
     code, output = in_terminal(
         tmp_path, [*small_training, "--steps=100000", "--run-name=it"], stop_at=b"of 100,000 steps"
@@ -291,7 +312,8 @@ def test_no_color_is_respected(small_training: list[str], tmp_path: Path) -> Non
     assert not COLOUR.search(output)
 
 
-@pytest.mark.parametrize(("option", "environment"), long_after(1, [((), {"TERM": "dumb"}), (("--quiet",), {})]))
+@pytest.mark.long
+@pytest.mark.parametrize(("option", "environment"), [((), {"TERM": "dumb"}), (("--quiet",), {})])
 def test_a_dumb_terminal_and_a_quiet_training_get_no_view(
     option: tuple[str, ...], environment: dict[str, str], small_training: list[str], tmp_path: Path
 ) -> None:

@@ -238,7 +238,7 @@ def test_checkpoints_of_a_version_that_named_no_run_are_read(kept: Kept) -> None
     meta = kept.run.checkpoints.path(200) / "meta.json"
     content = json.loads(meta.read_text())
     del content["checksum"], content["run"]
-    meta.write_text(checkpoints._meta_text(content))
+    meta.write_text(checkpoints.meta_text(content))
     versions = kept.run.read_versions()
     del versions["id"]
     kept.run.versions_file.write_text(json.dumps(versions))
@@ -290,7 +290,7 @@ def test_meta_that_leads_out_of_its_checkpoint_is_refused(kept: Kept, tmp_path: 
     meta = kept.run.checkpoints.path(200) / "meta.json"
     content = json.loads(meta.read_text())
     del content["checksum"]
-    digest = checkpoints._digest(tmp_path / "secret")
+    digest = checkpoints.digest(tmp_path / "secret")
     for change in (
         {"checksums": {**content["checksums"], "../../../secret": digest}},
         {"checksums": {**content["checksums"], str(tmp_path / "secret"): digest}},
@@ -301,7 +301,7 @@ def test_meta_that_leads_out_of_its_checkpoint_is_refused(kept: Kept, tmp_path: 
         {"step": None},
         {"workers": None},
     ):
-        meta.write_text(checkpoints._meta_text({**content, **change}))
+        meta.write_text(checkpoints.meta_text({**content, **change}))
         with pytest.raises(CheckpointError, match="damaged"):
             read_checkpoint(kept.run.checkpoints.path(200))
 
@@ -316,6 +316,7 @@ def test_files_are_readable_to_whom_the_umask_says(kept: Kept, tmp_path: Path) -
     assert {mode for name, mode in modes.items() if name != Path(SEALED).name} == {0o644}
 
 
+@pytest.mark.long
 def test_a_training_outlives_the_damage_of_its_newest_checkpoint(
     pkmn: Callable[..., Any],
     small_training: list[str],
@@ -329,9 +330,9 @@ def test_a_training_outlives_the_damage_of_its_newest_checkpoint(
     damaged = iter((cut, missing, a_folder, emptied))
 
     def save_after_damage(keeper: CheckpointKeeper, checkpoint: Checkpoint, segments: Callable[[], Any]) -> Path:
-        names = keeper._run.checkpoints.names()
-        if names:
-            next(damaged)(keeper._run.checkpoints.folder / names[-1] / "meta.json")
+        checkpoints = Run(tmp_path / "runs" / "it").checkpoints
+        if names := checkpoints.names():
+            next(damaged)(checkpoints.folder / names[-1] / "meta.json")
         return save(keeper, checkpoint, segments)
 
     with monkeypatch.context() as patch:

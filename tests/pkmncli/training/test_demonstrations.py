@@ -53,6 +53,11 @@ def experience(run: Run, name: str) -> np.ndarray:
     return np.concatenate([segment.arrays[name] for segment in read_segments(run.checkpoints.resolve())])
 
 
+def actions_of(row: dict[str, Any]) -> list[int]:
+    actions: list[int] = np.frombuffer(row["presses"], "<u2").tolist()
+    return actions
+
+
 def shown_to(pkmn: Pkmn, small_training: list[str], *options: str) -> tuple[Run, Any]:
     """A run whose newest checkpoint is that of its first step's end, so that its experience is what it was shown."""
     result = pkmn("train", *small_training, ALONE, "--demonstrations=earlier", "--run-name=it", "--steps=2", *options)
@@ -60,6 +65,7 @@ def shown_to(pkmn: Pkmn, small_training: list[str], *options: str) -> tuple[Run,
     return Run(Path("runs") / "it"), result
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mode", "pressed_by"), [("llm-only", {Source.RULE}), ("rl-only", {Source.RL, Source.EXPLORE})]
 )
@@ -68,10 +74,10 @@ def test_the_learner_sees_the_presses_that_were_recorded_and_who_made_them(
 ) -> None:
     rows = episodes_of(earlier(mode))
     best_last = sorted(rows, key=lambda row: (len(json.loads(row["milestones"])), -row["steps"]), reverse=True)[::-1]
-    presses = b"".join(bytes(row["presses"]) for row in rows)
+    presses = [action for row in rows for action in actions_of(row)]
     run, result = shown_to(pkmn, small_training)
     seen = experience(run, "actions")[: len(presses)]
-    assert seen.tolist() == [press for row in best_last for press in bytes(row["presses"])]
+    assert seen.tolist() == [press for row in best_last for press in actions_of(row)]
     sources = sources_of(Run(Path("runs") / "earlier"))
     assert {source for episode in sources.values() for source in episode} == pressed_by
     assert experience(run, "sources")[: len(presses)].tolist() == [
@@ -83,6 +89,7 @@ def test_the_learner_sees_the_presses_that_were_recorded_and_who_made_them(
     assert f"Playing {len(rows)} episodes of 1 earlier run again, {len(presses)} steps" in result.out
 
 
+@pytest.mark.long
 def test_rewards_are_this_trainings_own(pkmn: Pkmn, earlier: Callable[..., Run], small_training: list[str]) -> None:
     count = sum(row["steps"] for row in episodes_of(earlier()))
     run, _ = shown_to(pkmn, small_training, "--reward=exploration=2")
@@ -94,6 +101,7 @@ def test_rewards_are_this_trainings_own(pkmn: Pkmn, earlier: Callable[..., Run],
     np.testing.assert_allclose(twice, 2 * once)
 
 
+@pytest.mark.long
 def test_steps_of_the_pilot_are_labelled_with_what_it_pressed(
     pkmn: Pkmn, earlier: Callable[..., Run], small_training: list[str]
 ) -> None:
@@ -107,6 +115,7 @@ def test_steps_of_the_pilot_are_labelled_with_what_it_pressed(
     assert set(experience(run, "advised")[count:].tolist()) == {-1}
 
 
+@pytest.mark.long
 def test_environments_side_by_side_show_every_episode_from_end_to_end(
     pkmn: Pkmn, earlier: Callable[..., Run], small_training: list[str]
 ) -> None:
@@ -119,7 +128,7 @@ def test_environments_side_by_side_show_every_episode_from_end_to_end(
         cuts = np.flatnonzero(ends[:, environment]) + 1
         pieces += [piece.tolist() for piece in np.split(actions[:, environment], cuts)]
     for row in rows:
-        assert list(bytes(row["presses"])) in pieces
+        assert actions_of(row) in pieces
 
 
 def test_no_more_than_asked_for_is_shown_the_best_first(
@@ -130,7 +139,7 @@ def test_no_more_than_asked_for_is_shown_the_best_first(
     run, _ = shown_to(pkmn, small_training, "--set=demonstration_steps=35")
     assert run.read_summary()["demonstration_steps"] == 30
     shown = experience(run, "actions")[:30].tolist()
-    assert shown in [list(bytes(row["presses"])) for row in rows if len(json.loads(row["milestones"])) == most]
+    assert shown in [actions_of(row) for row in rows if len(json.loads(row["milestones"])) == most]
 
 
 @pytest.mark.long

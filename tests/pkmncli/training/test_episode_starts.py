@@ -1,4 +1,4 @@
-"""Episodes go on from where others got: drawn by seed, kept on disk, exact after a kill and with a lost worker."""
+"""Episodes go on from where others got: sampled by seed, kept on disk, exact after a kill and with a lost worker."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ PILOT_ALONE = ["--rl=none", "--max-steps-per-episode=40", "--steps=400", "--save
 STARTS = ["--set=starts.furthest=0.4", "--set=starts.reached=0.3"]
 
 
-def test_starts_are_drawn_by_their_shares() -> None:
+def test_starts_are_sampled_by_their_shares() -> None:
     curriculum = StartsCurriculum(StartsSettings(furthest=0.5, reached=0.3))
-    assert {curriculum.draw(seed) for seed in range(50)} == {""}, "nothing was reached yet"
+    assert {curriculum.sample(seed) for seed in range(50)} == {""}, "nothing was reached yet"
     for place, state in ((0, "a"), (4, "c"), (2, "b"), (4, "later")):
         curriculum.add(place, state)
-    drawn = [curriculum.draw(seed) for seed in range(2000)]
-    assert drawn.count("") / 2000 == pytest.approx(0.2, abs=0.03)
-    assert drawn.count("c") / 2000 == pytest.approx(0.5 + 0.1, abs=0.03)
-    assert drawn.count("a") / 2000 == pytest.approx(0.1, abs=0.03)
-    assert drawn.count("later") == 0
+    sampled = [curriculum.sample(seed) for seed in range(2000)]
+    assert sampled.count("") / 2000 == pytest.approx(0.2, abs=0.03)
+    assert sampled.count("c") / 2000 == pytest.approx(0.5 + 0.1, abs=0.03)
+    assert sampled.count("a") / 2000 == pytest.approx(0.1, abs=0.03)
+    assert sampled.count("later") == 0
 
 
 @given_settings(deadline=None)
@@ -49,15 +49,15 @@ def test_starts_are_drawn_by_their_shares() -> None:
     places=st.lists(st.integers(0, 30), unique=True),
     seeds=st.lists(st.integers(0, 2**32 - 1), max_size=20),
 )
-def test_a_saved_curriculum_draws_what_it_would_have_drawn(
+def test_a_saved_curriculum_samples_what_it_would_have_sampled(
     furthest: float, reached: float, places: list[int], seeds: list[int]
 ) -> None:
     first, second = (StartsCurriculum(StartsSettings(furthest=furthest, reached=reached)) for _ in range(2))
     for place in places:
         first.add(place, f"state {place}")
     second.load_state_dict(json.loads(json.dumps(first.state_dict())))
-    assert [first.draw(seed) for seed in seeds] == [second.draw(seed) for seed in seeds]
-    assert {first.draw(seed) for seed in seeds} <= {"", *(f"state {place}" for place in places)}
+    assert [first.sample(seed) for seed in seeds] == [second.sample(seed) for seed in seeds]
+    assert {first.sample(seed) for seed in seeds} <= {"", *(f"state {place}" for place in places)}
 
 
 def test_shares_that_are_more_than_all_are_refused() -> None:
@@ -100,6 +100,7 @@ def test_a_killed_training_begins_its_episodes_where_it_would_have(
     assert_same_course(tmp_path / "runs" / "it", tmp_path / "runs" / "whole")
 
 
+@pytest.mark.long
 def test_a_lost_worker_plays_its_episode_again_from_its_start(tmp_path: Path) -> None:
     settings = resolve_settings(
         {"mode": "rl-only", "max_steps_per_episode": 8, "seed": 3}, registry=get_registry(), environ={}
@@ -121,9 +122,7 @@ def test_a_lost_worker_plays_its_episode_again_from_its_start(tmp_path: Path) ->
         pool.begin_next_at(0, "")
         for number in range(12):
             if number == lose_at:
-                pid = pool._links[0].process.pid
-                assert pid is not None
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pool.process_id(0), signal.SIGKILL)
             hashes.append(step(pool, Action.DOWN))
         return hashes
 

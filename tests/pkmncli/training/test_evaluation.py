@@ -28,7 +28,7 @@ def test_nothing_tried_means_nothing_known() -> None:
 
 def test_report_counts_milestones_and_outcomes() -> None:
     def played(reward: float, terminated: bool, **milestones: int) -> EpisodeSummary:
-        return EpisodeSummary(0, 0, 1, 20, reward, terminated, "goal", 0.0, milestones, 0)
+        return EpisodeSummary(0, 0, 1, 20, reward, terminated, "goal", 0.0, milestones, 0, success=terminated)
 
     result = report([played(1.0, False, out=4), played(3.0, True, out=8, lab=15)], ["out", "lab", "end"], "lab")
     assert (result["avg_reward"], result["std_reward"], result["goal_share"]) == (2.0, 1.0, 0.5)

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.variants import long_after
 
 from pkmncli.api import Environment
-from pkmncli.config import ResolvedSettings
+from pkmncli.config import ResolvedSettings, resolve_settings
 from pkmncli.plugins import get_registry
 from pkmncli.replay import filmed_evaluation
 from pkmncli.replay.filmed_evaluation import STILL_S, film_learner_alone
@@ -21,7 +20,7 @@ from pkmncli.replay.showing import build_environment
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.display.console import ConsoleProgress
-from pkmncli.training.evaluation.final_evaluation import RESULTS
+from pkmncli.training.evaluation.final_evaluation import RESULTS, holds_final_evaluation
 
 Pkmn = Callable[..., Any]
 
@@ -53,6 +52,7 @@ def test_a_training_ends_with_the_learner_alone(pkmn: Pkmn, options: list[str], 
     assert len(list((tmp_path / "runs" / "it" / "evaluations").iterdir())) == 2
 
 
+@pytest.mark.long
 def test_without_a_pilot_only_random_play_stands_beside_it(pkmn: Pkmn, options: list[str], tmp_path: Path) -> None:
     result = pkmn("train", *options, "--mode=rl-only", "--pilot=none", "--no-film")
     assert result.code == 0, result.err
@@ -71,9 +71,8 @@ def test_none_is_held_where_none_is_wanted_or_it_would_outlast_the_training(
     assert not (tmp_path / "runs" / "it" / "evaluations").exists()
 
 
-@pytest.mark.parametrize(
-    ("whose", "found"), long_after(1, [("learner alone", set()), ("pilot", {"learner_alone", "verdict"})])
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("whose", "found"), [("learner alone", set()), ("pilot", {"learner_alone", "verdict"})])
 def test_ctrl_c_ends_the_evaluation_and_the_run_goes_on_with_it(
     whose: str, found: set[str], pkmn: Pkmn, options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,7 +107,7 @@ def test_a_film_that_is_interrupted_takes_nothing_with_it(
     assert result.code == 143, result.err
     run = Run(tmp_path / "runs" / "it")
     assert run.read_summary()["verdict"] in result.out
-    assert "pkmn replay --evaluation" in result.out
+    assert "pkmn watch" in result.out
     assert "The film was not made" in result.err
     assert not (run.folder / filmed_evaluation.ALONE_FILM).exists()
 
@@ -143,3 +142,14 @@ def test_nothing_is_filmed_where_nothing_was_reached(
     (evaluation,) = (run.folder / "evaluations").iterdir()
     assert film_learner_alone(run, settings, get_registry(), evaluation, tell=print) is None
     assert not (run.folder / "learner_alone.mp4").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "steps", "held"),
+    [({}, 9_999, False), ({}, 10_000, True), ({"final_episodes": 10}, 1, True), ({"rl": "none"}, 10_000, False)],
+)
+def test_it_takes_no_longer_than_the_training_unless_it_is_asked_for(
+    given: dict[str, Any], steps: int, held: bool
+) -> None:
+    settings = resolve_settings(given, registry=get_registry(), environ={})
+    assert holds_final_evaluation(settings, steps, 1_000) is held

@@ -37,9 +37,34 @@ if __name__ == "__main__":
 """
 
 
+KILLED = """
+import os, signal
+
+from support.worker_pools import make_spec
+from pkmncli.training.workers.pool import WorkerPool
+
+if __name__ == "__main__":
+    with WorkerPool(make_spec(1)):
+        print(*os.listdir(os.environ["TMPDIR"]), flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def run_script(content: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script to its end and that of the server, which holds the pipe of its errors."""
+    script = folder / "script.py"
+    script.write_text(content)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(folder)}
+    return subprocess.run([sys.executable, script], capture_output=True, text=True, env=environ, check=False)
+
+
+def test_a_killed_trainer_leaves_no_temporary_folder(tmp_path: Path) -> None:
+    ended = run_script(KILLED, tmp_path)
+    assert (ended.returncode, "pymp-" in ended.stdout) == (-9, True), ended.stderr
+    assert list(tmp_path.iterdir()) == [tmp_path / "script.py"]
+
+
+@pytest.mark.long
 def test_another_forked_process_of_a_script_prints_and_ends_as_usual(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environ, check=False)
+    ended = run_script(SCRIPT, tmp_path)
     assert ended.stdout.splitlines() == ["on standard output 0", "-15"], ended.stderr

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.courses import without_times
 from support.killed_training import train_until
 
-from pkmncli.advice.worth import HORIZON
-from pkmncli.api import Consequence, Source, Store
+from pkmncli.api import DECISION_HORIZON, Consequence, Source, Store
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.training.assembly import open_store
@@ -38,9 +38,9 @@ def test_what_came_of_a_decision_is_the_sum_of_what_followed(recorded: Rows) -> 
         episodes.setdefault((row["environment"], row["episode"]), []).append(row)
     for rows in episodes.values():
         rewards = [row["reward"] for row in rows]
-        sums = [np.float32(sum(rewards[step : step + HORIZON])) for step in range(len(rows))]
+        sums = [np.float32(sum(rewards[step : step + DECISION_HORIZON])) for step in range(len(rows))]
         ended = rows[-1]["terminated"] or rows[-1]["truncated"]
-        known = len(rows) if ended else max(len(rows) - HORIZON + 1, 0)
+        known = len(rows) if ended else max(len(rows) - DECISION_HORIZON + 1, 0)
         assert [row["near_return"] for row in rows[:known]] == pytest.approx(sums[:known], rel=1e-6)
         assert [row["near_return"] for row in rows[known:]] == [None] * (len(rows) - known)
     assert {Consequence.NEW_TILE, Consequence.MILESTONE} <= {row["outcome"] for row in recorded}
@@ -126,9 +126,5 @@ def test_a_kill_takes_no_row_back_and_leaves_none_undecided(
     assert pkmn("train", "--resume", "it").code == 0
     rows = decisions(run.folder)
     assert [without_times(row) for row in rows] == unbroken
-    kept = [row for row in rows if row["global_step"] <= newest - HORIZON]
+    kept = [row for row in rows if row["global_step"] <= newest - DECISION_HORIZON]
     assert [row["time"] for row in kept] == [before[row["global_step"]] for row in kept]
-
-
-def without_times(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in row if name not in {"time", "latency_s"}}

@@ -18,9 +18,9 @@ from support.variants import long_after
 from pkmncli.runs import Run
 from pkmncli.training.checkpoints import retention as saving
 from pkmncli.training.display.console import ConsoleProgress
-from pkmncli.training.session import STOPPING
+from pkmncli.training.run_keeper import STOPPING
 from pkmncli.training.trainer import Trainer
-from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.replacement import WorkerProcesses
 
 Action = Callable[[], None]
 
@@ -51,13 +51,20 @@ def at_step(step: int, action: Action = interrupt) -> pytest.MonkeyPatch:
 
 MOMENTS: dict[str, tuple[Callable[[], pytest.MonkeyPatch], int]] = {
     # the moment, and the step at which the training stops
-    "the workers start": (lambda: before(WorkerPool, "_attach", interrupt), 0),
+    "the workers start": (lambda: before(WorkerProcesses, "_attach", interrupt), 0),
     "an update runs": (lambda: at_step(65), 66),
+    "the first line is printed": (
+        lambda: before(ConsoleProgress, "message", interrupt, lambda _progress, text: text.startswith("Starting ")),
+        0,
+    ),
     "in a checkpoint": (
         lambda: before(saving, "write_checkpoint", interrupt, lambda _folder, checkpoint, *_: checkpoint.step == 160),
         160,
     ),
-    "its plan is printed": (lambda: before(ConsoleProgress, "message", interrupt), 0),
+    "its plan is printed": (
+        lambda: before(ConsoleProgress, "message", interrupt, lambda _progress, text: text.startswith("Training ")),
+        0,
+    ),
     "the first checkpoint": (lambda: before(saving, "write_checkpoint", interrupt), 0),
     "the first step": (lambda: at_step(0), 1),
     "before anything is learned": (lambda: at_step(25), 26),
@@ -75,7 +82,7 @@ def patched(patch: pytest.MonkeyPatch) -> Iterator[None]:
         patch.undo()
 
 
-@pytest.mark.parametrize("moment", long_after(3, MOMENTS))
+@pytest.mark.parametrize("moment", long_after(1, MOMENTS))
 def test_ctrl_c_saves_and_stops(
     moment: str,
     pkmn: Callable[..., Any],
@@ -91,7 +98,8 @@ def test_ctrl_c_saves_and_stops(
     assert result.code == 130
     assert result.err == f"{STOPPING}\n"
     assert result.out.splitlines()[-1] == f"  pkmn train --resume {run.folder}"
-    assert (f"{stops_at:,} steps in " if stops_at else "No step was taken.") in result.out
+    taken = f"{stops_at:,} step{'' if stops_at == 1 else 's'} in "
+    assert (taken if stops_at else "No step was taken.") in result.out
     assert run.read_summary()["total_steps"] == stops_at
     assert run.checkpoints.names()[-1] == f"step-{stops_at:09d}"
     assert training_processes() == []
@@ -102,6 +110,20 @@ def test_ctrl_c_saves_and_stops(
     resumed = pkmn("train", "--resume", "it")
     assert resumed.code == 0, resumed.err
     assert_same_course(run.folder, shared_run())
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="processor time has no limit")
+def test_a_limit_of_processor_time_saves_and_stops_however_often_it_is_signalled(
+    pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
+) -> None:
+    def limit() -> None:
+        for _ in range(3):
+            signal.raise_signal(signal.SIGXCPU)
+
+    with patched(at_step(65, limit)):
+        result = pkmn("train", *small_training, "--run-name=it")
+    assert (result.code, result.err) == (128 + signal.SIGXCPU, f"{STOPPING}\n")
+    assert Run(tmp_path / "runs" / "it").checkpoints.names()[-1] == "step-000000066"
 
 
 @pytest.mark.parametrize("moment", long_after(1, ["a step", "a checkpoint"]))
@@ -156,7 +178,8 @@ def test_a_second_ctrl_c_before_the_first_checkpoint_names_none(
     assert Run(folder).checkpoints.names() == []
 
 
-@pytest.mark.parametrize(("number", "code"), long_after(1, [(signal.SIGINT, 130), (signal.SIGTERM, 143)]))
+@pytest.mark.long
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_to_the_whole_group_of_processes_saves_and_stops(
     number: signal.Signals, code: int, pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:
@@ -165,6 +188,7 @@ def test_a_signal_to_the_whole_group_of_processes_saves_and_stops(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     assert process.stdout is not None
+    assert process.stdout.readline() == "Starting 2 environments and dqn.\n"
     assert "steps with 2 environments" in process.stdout.readline()
     os.killpg(process.pid, number)  # as a terminal does, and timeout(1), and most schedulers of jobs
     out, error = process.communicate(timeout=60)

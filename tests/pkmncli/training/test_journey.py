@@ -65,6 +65,7 @@ def test_the_furthest_of_ended_episodes_is_kept(pkmn: Pkmn, tmp_path: Path) -> N
     assert journey.milestones[-1].frame == best["best_frame"]
 
 
+@pytest.mark.long
 def test_a_training_that_goes_on_tells_the_same_journey(pkmn: Pkmn, tmp_path: Path) -> None:
     assert pkmn("train", *LONG, "--steps=140", "--run-name=whole").code == 0
     assert pkmn("train", *LONG, "--steps=70", "--run-name=parts").code == 0

@@ -15,7 +15,7 @@ from pkmncli.advice.policy import Objection
 from pkmncli.api import LLMReply, LLMRequest, Source
 from pkmncli.testing.scripted import ScriptedBackend
 
-LAG_STEPS, EPISODE_STEPS, STEPS = 60, 50, 1200
+LAG_STEPS, EPISODE_STEPS, STEPS = 30, 25, 300
 WALK = json.dumps(
     {"goal": "walk", "skill": "press", "presses": ["up"], "map": None, "x": None, "y": None, "confidence": 1.0}
     | {"reason": "a test"}

@@ -15,7 +15,8 @@ from pkmncli.training.learner_thread import LaunchedUpdates
 from pkmncli.training.trainer import Trainer
 
 
-@pytest.mark.parametrize("envs", [1, pytest.param(8, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("envs", [1, 8])
 def test_an_interrupted_training_goes_on_as_the_unbroken_one(
     envs: int,
     pkmn: Callable[..., Any],
@@ -28,17 +29,21 @@ def test_an_interrupted_training_goes_on_as_the_unbroken_one(
     monkeypatch.setattr(pkmn_dqn.learner, "learns_on_card", lambda device: True)
     options = [*small_training, "--mode=rl-only", f"--envs={envs}"]
     assert pkmn("train", *options, "--run-name=unbroken").code == 0
-    seen = []
-    train = Trainer.train
+    launched = []
+    train, meanwhile = Trainer.train, LaunchedUpdates.meanwhile
+
+    def noted(updates: LaunchedUpdates) -> None:
+        launched.append(updates)
+        meanwhile(updates)
 
     def interrupted(trainer: Trainer, wanted: Callable[[], bool]) -> dict[str, Any]:
-        seen.append(type(trainer._thread))
         return train(trainer, lambda: wanted() or trainer.statistics.steps >= 99)
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "train", interrupted)
+        patch.setattr(LaunchedUpdates, "meanwhile", noted)
         pkmn("train", *options, "--run-name=it")
-    assert seen == [LaunchedUpdates]
+    assert launched
     run = Run(tmp_path / "runs" / "it")
     assert 99 <= read_checkpoint(run.checkpoints.resolve()).step < 120
     assert pkmn("train", "--resume", "it").code == 0

@@ -18,15 +18,15 @@ class CountingLearner(NoLearner):
     def __init__(self) -> None:
         self.learned = 0
         self.acting = 0
-        self.drawn = 0
+        self.sampled = 0
         self.waits_for_updates = False
         self.may_finish = threading.Semaphore(0)
 
-    def draw(self) -> object | None:
-        self.drawn += 1
-        return self.drawn
+    def sample(self) -> object | None:
+        self.sampled += 1
+        return self.sampled
 
-    def learn(self, drawn: object) -> dict[str, float]:
+    def learn(self, sampled: object) -> dict[str, float]:
         self.may_finish.acquire()
         self.learned += 1
         return {"update": float(self.learned)}
@@ -84,24 +84,24 @@ def test_the_update_of_a_learner_that_waits_for_it_acts_at_once() -> None:
     assert seen == [(number, float(number), {"unpublished": False}) for number in (1, 2, 3)]
 
 
-def test_one_that_draws_ahead_is_given_the_next_batch_before_its_update_has_ended() -> None:
+def test_one_that_samples_ahead_is_given_the_next_batch_before_its_update_has_ended() -> None:
     class AheadLearner(CountingLearner):
-        draws_ahead = True
+        samples_ahead = True
 
         def __init__(self) -> None:
             super().__init__()
             self.calls: list[str] = []
-            self.learned_drawn: list[object] = []
+            self.learned_sampled: list[object] = []
 
-        def draw(self) -> object | None:
-            self.calls.append("draw")
-            if self.drawn:
+        def sample(self) -> object | None:
+            self.calls.append("sample")
+            if self.sampled:
                 self.may_finish.release()  # only now the update before can end
-            return super().draw()
+            return super().sample()
 
-        def learn(self, drawn: object) -> dict[str, float]:
-            self.learned_drawn.append(drawn)
-            return super().learn(drawn)
+        def learn(self, sampled: object) -> dict[str, float]:
+            self.learned_sampled.append(sampled)
+            return super().learn(sampled)
 
         def publish(self, *, begun: bool = False) -> None:
             self.calls.append(f"publish{' while the next one is learned' * begun}")
@@ -114,8 +114,8 @@ def test_one_that_draws_ahead_is_given_the_next_batch_before_its_update_has_ende
     thread.close()
     assert metrics == [{}, {"update": 1.0}, {"update": 2.0}]
     published = "publish while the next one is learned"
-    assert learner.calls == ["draw", "draw", published, "draw", published]
-    assert learner.learned_drawn == [1, 2, 3]
+    assert learner.calls == ["sample", "sample", published, "sample", published]
+    assert learner.learned_sampled == [1, 2, 3]
 
 
 def test_what_a_learner_holds_ends_with_the_training() -> None:
@@ -157,13 +157,13 @@ class LaunchingLearner(CountingLearner):
         self.may_finish = threading.Semaphore(9)
         self.calls: list[str] = []
 
-    def draw(self) -> object:
-        self.calls.append("draw")
-        return super().draw()
+    def sample(self) -> object:
+        self.calls.append("sample")
+        return super().sample()
 
-    def learn(self, drawn: object) -> dict[str, float]:
+    def learn(self, sampled: object) -> dict[str, float]:
         self.calls.append("learn")
-        return super().learn(drawn)
+        return super().learn(sampled)
 
     def publish(self) -> None:
         self.calls.append("publish")
@@ -177,13 +177,13 @@ def test_updates_that_are_only_launched_are_so_while_environments_step_and_act_f
     assert [updates.next_window(), updates.next_window()] == [{}, {}]
     assert learner.calls == []
     updates.meanwhile()
-    assert learner.calls == ["draw", "learn"] * 2
+    assert learner.calls == ["sample", "learn"] * 2
     assert [updates.next_window(), updates.next_window(), updates.next_window()] == [
         {"update": 1.0},
         {"update": 2.0},
         {},
     ]
-    assert learner.calls == [*["draw", "learn"] * 2, "publish"]
+    assert learner.calls == [*["sample", "learn"] * 2, "publish"]
 
 
 def test_a_checkpoint_launches_what_is_due_and_lets_it_act_when_it_would_have() -> None:
@@ -198,4 +198,4 @@ def test_a_checkpoint_launches_what_is_due_and_lets_it_act_when_it_would_have() 
     resumed.load_state_dict(state)
     resumed.next_window()
     resumed.meanwhile()
-    assert learner.calls == ["publish", "draw", "learn"]
+    assert learner.calls == ["publish", "sample", "learn"]

@@ -14,18 +14,19 @@ from support.crash import LEARN_IN_A_PROCESS, learn_in_a_process
 from support.killed_training import train_until
 from support.processes import orphans, training_processes
 
-from pkmncli.learners import learning_apart
+from pkmncli.learners import learning_process
 
 SECONDS_TO_END = 20
 
 
 @pytest.fixture
 def moves_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning_apart, "MOVES_AFTER_SECONDS", 0.0)
-    monkeypatch.setattr(learning_apart._LearningProcess, "ready", learning_apart._LearningProcess.ready)
+    monkeypatch.setattr(learning_process, "MOVES_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(learning_process.LearningProcess, "ready", learning_process.LearningProcess.ready)
     learn_in_a_process()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("moves_at_once")
 def test_it_takes_the_course_of_one_that_learns_in_its_thread(
     pkmn: Callable[..., Any],
@@ -36,13 +37,13 @@ def test_it_takes_the_course_of_one_that_learns_in_its_thread(
     tmp_path: Path,
 ) -> None:
     moved = []
-    calls = learning_apart._LearningProcess.call
+    calls = learning_process.LearningProcess.call
 
     def counted(process: Any, name: str, *arguments: Any) -> Any:
         moved.append(name)
         return calls(process, name, *arguments)
 
-    monkeypatch.setattr(learning_apart._LearningProcess, "call", counted)
+    monkeypatch.setattr(learning_process.LearningProcess, "call", counted)
     assert pkmn("train", *small_training, "--mode=adaptive", "--envs=2", "--run-name=it").code == 0
     assert training_processes() == []
     assert moved.count("state_dict") == 3, "at every checkpoint after it had moved"
@@ -50,6 +51,7 @@ def test_it_takes_the_course_of_one_that_learns_in_its_thread(
     assert_same_course(tmp_path / "runs" / "it", shared_run("adaptive", 2))
 
 
+@pytest.mark.long
 def test_killed_it_goes_on_as_if_nothing_had_happened(
     pkmn: Callable[..., Any],
     shared_run: Callable[..., Path],
@@ -70,8 +72,9 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(
         time.sleep(0.2)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("moves_at_once")
-@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.long)])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_process_that_is_killed_or_stopped_changes_nothing(
     number: signal.Signals,
     pkmn: Callable[..., Any],
@@ -81,18 +84,18 @@ def test_a_process_that_is_killed_or_stopped_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    calls = learning_apart._LearningProcess.call
+    calls = learning_process.LearningProcess.call
     learned = 0
 
     def hit(process: Any, name: str, *arguments: Any) -> Any:
         nonlocal learned
         learned += name == "learn"
         if learned == 30 and name == "learn":
-            os.kill(process._process.pid, number)
+            os.kill(process.process.pid, number)
         return calls(process, name, *arguments)
 
-    monkeypatch.setattr(learning_apart._LearningProcess, "call", hit)
-    monkeypatch.setattr(learning_apart, "SECONDS_TO_ANSWER", 0.5)
+    monkeypatch.setattr(learning_process.LearningProcess, "call", hit)
+    monkeypatch.setattr(learning_process, "SECONDS_TO_ANSWER", 0.5)
     ended = pkmn("train", *small_training, "--mode=rl-only", "--run-name=it")
     assert ended.code == 0, ended.err
     assert "the process that learns " in ended.err and "nothing is lost" in ended.err

@@ -18,7 +18,14 @@ from pkmncli.api import LLMFault, Source
 from pkmncli.llm.retry import CircuitBreaker
 
 STEPS = 100
-ADVISED = ["--mode=llm-only", f"--steps={STEPS}", "--llm-interval=5", "--max-steps-per-episode=50", "--run-name=it"]
+ADVISED = [
+    "--mode=llm-only",
+    "--no-llm-probe",
+    f"--steps={STEPS}",
+    "--llm-interval=5",
+    "--max-steps-per-episode=50",
+    "--run-name=it",
+]
 AT_ONCE = {"retry-after": "0"}
 
 Course = Callable[[Path], dict[str, Any]]

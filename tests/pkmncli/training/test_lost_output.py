@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import pytest
 from support.variants import long_after
+from support.warm_python import WarmProcess
 
 from pkmncli import standard_streams
 from pkmncli.runs import Run
@@ -50,24 +51,24 @@ def finished(folder: Path, steps: int = 240) -> Run:
     return run
 
 
+@pytest.mark.long
 def test_a_reader_that_goes_away_ends_nothing(tmp_path: Path) -> None:
-    process = start(tmp_path, TRAIN, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    process.stdout.readline()
-    process.stdout.close()
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 0, error
-    assert b"Traceback" not in error
-    assert b"standard output can't be written (Broken pipe): the training goes on" in error or b"The run is in" in error
+    with WarmProcess(*TRAIN, cwd=tmp_path, env=environment()) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        error = process.stderr.read()
+        assert process.wait(timeout=60) == 0, error
+    assert "Traceback" not in error
+    assert "standard output can't be written (Broken pipe): the training goes on" in error or "The run is in" in error
     finished(tmp_path)
 
 
+@pytest.mark.long
 def test_a_full_device_ends_nothing(tmp_path: Path) -> None:
-    with full_device() as full:
-        process = start(tmp_path, TRAIN, stdout=full)
+    with full_device() as full, WarmProcess(*TRAIN, cwd=tmp_path, env=environment(), to=(full, None)) as process:
         _, error = process.communicate(timeout=60)
     assert process.returncode == 0, error
-    first, *rest = error.decode().splitlines()
+    first, *rest = error.splitlines()
     assert first == (
         "standard output can't be written (No space left on device): the training goes on, and so does its log.txt"
     )
@@ -75,13 +76,14 @@ def test_a_full_device_ends_nothing(tmp_path: Path) -> None:
     assert "standard output can't be written" in finished(tmp_path).log_file.read_text()
 
 
+@pytest.mark.long
 def test_neither_output_nor_error_can_be_written(tmp_path: Path) -> None:
-    with full_device() as full:
-        process = start(tmp_path, TRAIN, stdout=full, stderr=full)
+    with full_device() as full, WarmProcess(*TRAIN, cwd=tmp_path, env=environment(), to=(full, full)) as process:
         assert process.wait(timeout=60) == 0
     finished(tmp_path)
 
 
+@pytest.mark.long
 def test_all_standard_streams_are_closed(tmp_path: Path) -> None:
     arguments = " ".join([*COMMAND, *TRAIN])
     done = subprocess.run(
@@ -96,20 +98,20 @@ def test_all_standard_streams_are_closed(tmp_path: Path) -> None:
 )
 def test_a_signal_saves_where_the_output_went_with_it(number: signal.Signals, code: int, tmp_path: Path) -> None:
     """As Ctrl-C behind ``| tee`` does, which ends that, too."""
-    process = start(tmp_path, ENDLESS, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    while b"Ctrl-C saves" not in process.stdout.readline():
-        pass
-    process.stdout.close()
-    process.send_signal(number)
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == code, error
+    with WarmProcess(*ENDLESS, cwd=tmp_path, env=environment()) as process:
+        while "Ctrl-C saves" not in process.stdout.readline():
+            pass
+        process.stdout.close()
+        process.send_signal(number)
+        error = process.stderr.read()
+        assert process.wait(timeout=60) == code, error
     run = Run(tmp_path / "runs" / "it")
-    assert f"pkmn train --resume {run.folder}" in error.decode(), "the line that goes on is not lost"
+    assert f"pkmn train --resume {run.folder}" in error, "the line that goes on is not lost"
     assert run.checkpoints.names()[-1] == f"step-{run.read_summary()['total_steps']:09d}"
 
 
-@pytest.mark.parametrize("ignored", long_after(1, [False, True]))
+@pytest.mark.long
+@pytest.mark.parametrize("ignored", [False, True])
 def test_a_terminal_that_goes_away(ignored: bool, tmp_path: Path) -> None:
     """Its end is a SIGHUP for those in front; who ignores that, as by nohup, trains on to the end."""
     leader, follower = pty.openpty()
@@ -137,17 +139,15 @@ def test_a_terminal_that_goes_away(ignored: bool, tmp_path: Path) -> None:
     assert steps == 3000 if ignored else steps > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "variables",
-    long_after(
-        1,
-        [
-            {"PYTHONIOENCODING": "ascii"},
-            {"PYTHONIOENCODING": "utf-16"},
-            {"PYTHONIOENCODING": "idna"},
-            {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        ],
-    ),
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "utf-16"},
+        {"PYTHONIOENCODING": "idna"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
     ids=str,
 )
 def test_a_terminal_without_utf_8_gets_other_characters(variables: dict[str, str], tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ ENCODINGS = sorted({*encodings.aliases.aliases.values(), "idna", "punycode", "un
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape", "backslashreplace", "surrogatepass", "nonsense"])
 def test_every_encoding_that_python_can_be_given_does(errors: str) -> None:
     for name in ENCODINGS:
-        encoding, handler = standard_streams._for_printing(name, errors)
+        encoding, handler = standard_streams.for_printing(name, errors)
         stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=handler)
         stream.write("Pokémon │█ 中 \U0001f600 \udc80\ud83d\n" * 2)
         stream.flush()
@@ -195,6 +195,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     assert (process.returncode, error) == (0, b"")
 
 
+@pytest.mark.long
 def test_a_script_that_trains_keeps_its_own_streams(tmp_path: Path) -> None:
     script = """
 import os, sys

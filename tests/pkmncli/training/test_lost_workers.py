@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable
+from array import array
+from functools import partial
 from typing import Any
 
 import numpy as np
 import psutil
 import pytest
+from support import worker_pools
 from support.variants import long_after
 from support.worker_pools import (
     EPISODE_STEPS,
@@ -18,33 +20,19 @@ from support.worker_pools import (
     Course,
     assert_same_course,
     make_spec,
-    process_id,
     take,
     with_environment,
 )
 
 from pkmncli.api import PILOT_ACTS, Action, Advice, Source
 from pkmncli.errors import TrainingError
-from pkmncli.training.workers import pool as workers
+from pkmncli.training.workers import replacement
+from pkmncli.training.workers.action_log import ActionLog
 from pkmncli.training.workers.pool import WorkerPool
-from pkmncli.training.workers.press_log import PressLog
 from pkmncli.training.workers.process import WorkerLink, WorkerLostError
 from pkmncli.training.workers.spec import WorkerSpec
 
-STEPS = 70
-Disturb = Callable[[WorkerPool, int], None]
-
-
-def play(pool: WorkerPool, disturb: Disturb = lambda pool, step: None) -> Course:
-    """The pilot and chance take turns, so that what the pilot remembers matters too."""
-    random = np.random.default_rng(1)
-    course = []
-    pool.reset()
-    for step in range(STEPS):
-        disturb(pool, step)
-        actions = np.where(random.random(NUM_ENVS) < 0.7, PILOT_ACTS, random.integers(0, 9, NUM_ENVS))
-        course.append(take(pool, actions))
-    return course
+play = partial(worker_pools.play, steps=70)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +55,7 @@ def test_killed_workers_are_replaced_and_nothing_else_changes(hybrid: WorkerSpec
 
     def kill(pool: WorkerPool, step: int) -> None:
         if step in (0, 20, EPISODE_STEPS, 65):  # before the first step, within an episode, right after its end
-            os.kill(process_id(pool, step % 2), signal.SIGKILL)
+            os.kill(pool.process_id(step % 2), signal.SIGKILL)
 
     with WorkerPool(hybrid, on_loss=told.append) as pool:
         course = play(pool, kill)
@@ -78,20 +66,26 @@ def test_killed_workers_are_replaced_and_nothing_else_changes(hybrid: WorkerSpec
     ]
 
 
-def test_a_worker_killed_in_the_middle_of_a_step_is_replaced(hybrid: WorkerSpec, undisturbed: Course) -> None:
+def test_a_worker_killed_in_the_middle_of_a_step_is_replaced(
+    hybrid: WorkerSpec, undisturbed: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = WorkerLink.send
     with WorkerPool(hybrid) as pool:
-        pid, send = process_id(pool, 1), pool._links[1].send
+        process_id, now = pool.process_id(1), 0
 
-        def stop_then_send(message: bytes) -> None:
-            os.kill(pid, signal.SIGSTOP)  # so that the step is certainly under way when the end comes
-            send(message)
-            os.kill(pid, signal.SIGKILL)
+        def stop_then_send(link: WorkerLink, message: bytes) -> None:
+            if now != 40 or link.process.pid != process_id:
+                return send(link, message)
+            os.kill(process_id, signal.SIGSTOP)  # so that the step is certainly under way when the end comes
+            send(link, message)
+            return os.kill(process_id, signal.SIGKILL)
 
-        def disturb(pool: WorkerPool, step: int) -> None:
-            if step == 40:
-                pool._links[1].send = stop_then_send  # type: ignore[method-assign]
+        def note(pool: WorkerPool, step: int) -> None:
+            nonlocal now
+            now = step
 
-        course = play(pool, disturb)
+        monkeypatch.setattr(WorkerLink, "send", stop_then_send)
+        course = play(pool, note)
         assert pool.losses == 1
     assert_same_course(course, undisturbed)
 
@@ -102,7 +96,7 @@ def test_a_worker_that_hangs_is_replaced(hybrid: WorkerSpec, undisturbed: Course
 
     def stop(pool: WorkerPool, step: int) -> None:
         if step == 35:
-            stopped.append(process_id(pool, 0))
+            stopped.append(pool.process_id(0))
             os.kill(stopped[0], signal.SIGSTOP)
 
     with WorkerPool(hybrid, timeout_s=2.0, on_loss=told.append) as pool:
@@ -121,7 +115,7 @@ def test_a_replaced_worker_tells_what_has_changed_since_the_state_was_last_told(
                 for _step in range(8):
                     take(pool, np.full(NUM_ENVS, PILOT_ACTS))
                 if killed:
-                    os.kill(process_id(pool, 0), signal.SIGKILL)
+                    os.kill(pool.process_id(0), signal.SIGKILL)
                 contexts.append(pool.context(0))
             assert pool.losses == 3 * killed
             return contexts
@@ -140,10 +134,10 @@ def test_a_worker_lost_between_steps_is_replaced_when_it_is_called(hybrid: Worke
         for _step in range(10):
             take(pool, np.full(NUM_ENVS, PILOT_ACTS))
         expected = facts(pool)
-        os.kill(process_id(pool, 0), signal.SIGKILL)
+        os.kill(pool.process_id(0), signal.SIGKILL)
         context = pool.context(0)
-        os.kill(process_id(pool, 0), signal.SIGKILL)
-        os.kill(process_id(pool, 1), signal.SIGKILL)
+        os.kill(pool.process_id(0), signal.SIGKILL)
+        os.kill(pool.process_id(1), signal.SIGKILL)
         states = pool.save()
         assert pool.losses == 3
         assert (context, [(state.episode, state.step, state.pilot) for state in states]) == expected
@@ -163,7 +157,7 @@ def test_advice_that_was_live_is_as_live_in_a_replaced_worker(hybrid: WorkerSpec
                 press = PILOT_ACTS if presser is Source.RULE or step < 3 else Action.RIGHT
                 take(pool, np.full(NUM_ENVS, press))
             if killed:
-                os.kill(process_id(pool, 0), signal.SIGKILL)
+                os.kill(pool.process_id(0), signal.SIGKILL)
             pilot = pool.save()[0].pilot
             assert pool.losses == killed
             return pilot, [take(pool, np.full(NUM_ENVS, PILOT_ACTS))[1][0] for _step in range(8)]
@@ -175,12 +169,18 @@ def test_advice_that_was_live_is_as_live_in_a_replaced_worker(hybrid: WorkerSpec
 
 
 def test_what_a_running_episode_consists_of_comes_back_from_its_plain_values() -> None:
-    log = PressLog(
-        bytearray([0, 4]), bytearray([Source.LLM, Source.RL]), [(0, Advice("go", presses=(4,))), (1, None)], 1
+    log = ActionLog(
+        array("H", [0, 4095]), bytearray([Source.LLM, Source.RL]), [(0, Advice("go", presses=(4,))), (1, None)], 1
     )
-    loaded = PressLog()
+    loaded = ActionLog()
     loaded.load_state_dict(json.loads(json.dumps(log.state_dict())))
     assert loaded == log
+
+
+def test_a_running_episode_of_an_earlier_version_comes_back() -> None:
+    log = ActionLog()
+    log.load_state_dict({"presses": "000408", "sources": "000003", "advice": [], "described": -1})
+    assert log.actions.tolist() == [0, 4, 8]
 
 
 def test_an_environment_that_always_fails_ends_the_training_in_one_line() -> None:
@@ -210,7 +210,7 @@ def killed_at_once(kills: int, monkeypatch: pytest.MonkeyPatch) -> list[WorkerLi
             if len(started) <= kills:
                 self.process.kill()
 
-    monkeypatch.setattr(workers, "WorkerLink", Killed)
+    monkeypatch.setattr(replacement, "WorkerLink", Killed)
     return started
 
 
@@ -237,7 +237,7 @@ def test_a_worker_whose_replacements_are_killed_while_they_start_is_replaced_onc
         pool.reset()
         take(pool, np.array([Action.NONE]))
         started = killed_at_once(3, monkeypatch)
-        os.kill(process_id(pool, 0), signal.SIGKILL)
+        os.kill(pool.process_id(0), signal.SIGKILL)
         take(pool, np.array([Action.NONE]))
         assert (pool.losses, len(started)) == (1, 4)
 
@@ -245,17 +245,16 @@ def test_a_worker_whose_replacements_are_killed_while_they_start_is_replaced_onc
 def test_a_worker_that_is_killed_before_it_has_the_shared_memory_is_started_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    attach, killed = WorkerPool._attach, []
+    send, killed = WorkerLink.send, []
 
-    def killing(pool: WorkerPool, index: int) -> None:
-        if not killed:
-            killed.append(index)
-            process = pool._links[index].process
-            process.kill()
-            process.join()
-        attach(pool, index)
+    def killing(link: WorkerLink, message: bytes) -> None:
+        if not killed:  # the first message gives the shared memory
+            killed.append(link.index)
+            link.process.kill()
+            link.process.join()
+        send(link, message)
 
-    monkeypatch.setattr(WorkerPool, "_attach", killing)
+    monkeypatch.setattr(WorkerLink, "send", killing)
     with WorkerPool(make_spec(1)) as pool:
         pool.reset()
         take(pool, np.array([Action.NONE]))

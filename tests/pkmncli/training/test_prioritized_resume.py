@@ -27,12 +27,9 @@ WRITING_A_CHECKPOINT = ("open", ".step-000000160.tmp/meta.json", 1)
 BETWEEN_TWO_TABLES = ("os.rename", "metrics", 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
-    ("mode", "envs", "moment"),
-    [
-        ("adaptive", 1, BETWEEN_TWO_TABLES),
-        pytest.param("rl-only", 2, WRITING_A_CHECKPOINT, marks=pytest.mark.long),
-    ],
+    ("mode", "envs", "moment"), [("adaptive", 1, BETWEEN_TWO_TABLES), ("rl-only", 2, WRITING_A_CHECKPOINT)]
 )
 def test_a_killed_training_goes_on_as_if_nothing_had_happened(
     mode: str,
@@ -57,6 +54,7 @@ def test_a_killed_training_goes_on_as_if_nothing_had_happened(
     assert len(state["priorities.noted.rows"]) == 16, "the update under way is in the checkpoint"
 
 
+@pytest.mark.long
 def test_without_its_experience_a_training_goes_on_with_new_steps(
     pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:

@@ -156,6 +156,7 @@ def curriculum_options(measure: str, *more: str) -> list[str]:
     return [*options, "--set=curriculum.advancement_patience=200", "--max-steps-per-episode=40", *more]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("measure", "stage"), [("greedy", 1), ("training", 2)])
 def test_an_untrained_learner_that_the_pilot_carries_does_not_pass_a_stage(
     measure: str, stage: int, pkmn: Callable[..., Any], small_training: list[str], course: Course, tmp_path: Path
@@ -213,7 +214,8 @@ def test_a_killed_training_goes_on_in_its_stage_with_its_strategy(
         "--llm-interval=5",
         "--set=llm_allowance=1",
         "--set=adaptive.min_episodes=2",
-        "--set=adaptive.evidence=0.5",
+        "--set=adaptive.min_reward=1000",
+        "--set=initial_strategy=rule_heavy",
         "--set=adaptive.rest_episodes=1",
         "--set=curriculum.measure_interval=2",
         "--set=curriculum.advancement_patience=2",

@@ -12,6 +12,7 @@ from support.small_model import llama_cpp, ollama_proxy, smollm2
 __all__ = ["llama_cpp", "ollama_proxy", "smollm2"]
 
 ONE_QUESTION = ["--mode=llm-only", "--steps=4", "--llm-interval=1000", "--llm-wait", "--run-name=it"]
+ONE_QUESTION += ["--no-llm-probe"]
 
 
 def assert_was_advised(found: dict[str, Any]) -> None:
@@ -36,6 +37,7 @@ def test_a_model_file_advises_a_training(
     assert_was_advised(course(tmp_path / "runs" / "it"))
 
 
+@pytest.mark.long
 def test_an_ollama_of_others_advises_a_training(
     ollama_proxy: str, pkmn: Callable[..., Any], course: Callable[[Path], dict[str, Any]], tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.worker_pools import process_id, take
+from support.worker_pools import take
 
 from pkmn_pyboy.profile.loading import GAMES_FOLDER
 from pkmncli.api import PILOT_ACTS
@@ -99,6 +99,7 @@ def test_reports_of_every_environment_are_kept_and_shown(pkmn: Pkmn, stalling: l
     )
 
 
+@pytest.mark.long
 def test_a_training_that_goes_on_reports_what_an_unbroken_one_does(
     pkmn: Pkmn, stalling: list[str], tmp_path: Path
 ) -> None:
@@ -127,7 +128,7 @@ def test_a_run_without_reports_says_so_and_one_that_is_not_there_is_an_error(
     assert (result.code, result.out) == (0, f"{folder.name}: no pilot reported that it got nowhere.\n")
     assert json.loads(pkmn("doctor", "--run", str(folder), "--json").out) == {"run": str(folder), "reports": []}
     assert pkmn("doctor", "--run", "nowhere").code == 5
-    assert pkmn("doctor", "--json").code == 2
+    assert "well" in json.loads(pkmn("doctor", "--json").out)[0]
     assert pkmn("doctor", "--run", str(folder), "--llm=ollama").code == 2
 
 
@@ -147,7 +148,7 @@ def test_a_lost_worker_loses_no_report(game: Path) -> None:
             pool.reset()
             for step in range(260):
                 if step in kill:
-                    os.kill(process_id(pool, 0), signal.SIGKILL)
+                    os.kill(pool.process_id(0), signal.SIGKILL)
                 take(pool, np.full(2, PILOT_ACTS))
             assert pool.losses == len(kill)
         return told

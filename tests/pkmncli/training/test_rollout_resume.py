@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from support.killed_training import Moment, train_until
 
 from pkmncli.runs import Run
-from pkmncli.training.trainer import Trainer
+from pkmncli.training.workers.pool import StepResult, WorkerPool
 
 SMALL = [
     "--steps=240",
@@ -34,12 +35,13 @@ BEFORE_IT_APPEARS = ("os.rename", ".step-000000160.tmp", 1)
 BETWEEN_TWO_TABLES = ("os.rename", "metrics", 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rl", "mode", "envs", "moment"),
     [
-        pytest.param("ppo", "rl-only", 1, BETWEEN_TWO_TABLES, marks=pytest.mark.long),
+        ("ppo", "rl-only", 1, BETWEEN_TWO_TABLES),
         ("ppo", "adaptive", 2, WRITING_A_CHECKPOINT),
-        pytest.param("a2c", "adaptive", 2, BEFORE_IT_APPEARS, marks=pytest.mark.long),
+        ("a2c", "adaptive", 2, BEFORE_IT_APPEARS),
     ],
 )
 def test_a_killed_training_goes_on_as_if_nothing_had_happened(
@@ -67,21 +69,22 @@ def test_a_killed_training_goes_on_as_if_nothing_had_happened(
     assert (content["summary"]["source_shares"]["rule"] > 0) == (mode == "adaptive")
 
 
+@pytest.mark.long
 def test_an_interrupted_training_can_be_evaluated_and_goes_on(
     pkmn: Callable[..., Any], assert_same_course: Callable[[Path, Path], None], tmp_path: Path
 ) -> None:
     """Ctrl-C within the second rollout, while the first is being learned from."""
     options = [*SMALL, "--rl=ppo", "--mode=rl-only"]
     assert pkmn("train", *options, "--run-name=unbroken").code == 0
-    original = Trainer._one_step
+    step, steps = WorkerPool.step, itertools.count(1)
 
-    def one_step(trainer: Trainer) -> None:
-        if trainer.statistics.steps == 57:
+    def one_step(pool: WorkerPool, *choice: Any, observed: bool = True) -> StepResult:
+        if next(steps) == 58:
             signal.raise_signal(signal.SIGINT)
-        original(trainer)
+        return step(pool, *choice, observed=observed)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Trainer, "_one_step", one_step)
+        patch.setattr(WorkerPool, "step", one_step)
         assert pkmn("train", *options, "--run-name=it").code == 130
     assert Run(tmp_path / "runs" / "it").checkpoints.names()[-1] == "step-000000058"
     played = pkmn("eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +14,9 @@ from support.variants import long_after
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run, open_run
-from pkmncli.training import run_guard
+from pkmncli.training import run_guard, session
 from pkmncli.training.checkpoints.files import is_whole
-from pkmncli.training.session import TrainingSession
-from pkmncli.training.trainer import Trainer
+from pkmncli.training.workers.pool import StepResult, WorkerPool
 
 Pkmn = Callable[..., Any]
 Act = Callable[[Path], None]
@@ -27,19 +27,19 @@ def train_and(
     pkmn: Pkmn, small_training: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Act], Any]:
     """Trains, and does something to the run's folder after step 100, between the checkpoints of 80 and 160."""
-    step = Trainer._one_step
+    step = WorkerPool.step
 
     def train(act: Act) -> Any:
-        done = []
+        steps = itertools.count(1)
 
-        def one_step(trainer: Trainer) -> None:
-            step(trainer)
-            if trainer.statistics.steps >= 100 and not done:
-                done.append(True)
+        def one_step(pool: WorkerPool, *choice: Any, observed: bool = True) -> StepResult:
+            result = step(pool, *choice, observed=observed)
+            if next(steps) == 100:
                 act(tmp_path / "runs" / "it")
+            return result
 
         with monkeypatch.context() as patch:
-            patch.setattr(Trainer, "_one_step", one_step)
+            patch.setattr(WorkerPool, "step", one_step)
             patch.setattr(run_guard, "SECONDS_BETWEEN_LOOKS", 0.0)
             return pkmn("train", *small_training, "--run-name=it")
 
@@ -78,7 +78,7 @@ def is_a_whole_run(folder: Path) -> None:
     assert run.log_file.exists()
 
 
-@pytest.mark.parametrize("act", long_after(2, [deleted, moved, deleted_with_all_runs, emptied, half_made_again]))
+@pytest.mark.parametrize("act", long_after(1, [deleted, moved, deleted_with_all_runs, emptied, half_made_again]))
 def test_a_folder_that_is_taken_away_is_made_again_whole(
     act: Act, train_and: Callable[[Act], Any], pkmn: Pkmn, tmp_path: Path
 ) -> None:
@@ -119,6 +119,7 @@ def test_a_file_that_is_taken_away_is_made_again(
     is_a_whole_run(path.parent)
 
 
+@pytest.mark.long
 def test_checkpoints_that_are_taken_away_are_written_anew(
     train_and: Callable[[Act], Any], pkmn: Pkmn, tmp_path: Path
 ) -> None:
@@ -128,6 +129,7 @@ def test_checkpoints_that_are_taken_away_are_written_anew(
     is_a_whole_run(tmp_path / "runs" / "it")
 
 
+@pytest.mark.long
 def test_a_run_that_has_taken_the_name_is_left_alone(
     train_and: Callable[[Act], Any], shared_run: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -153,16 +155,17 @@ def test_a_run_that_has_taken_the_name_is_left_alone(
 def test_a_folder_that_is_gone_at_the_end_is_no_success(
     pkmn: Pkmn, small_training: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def evaluate(session: TrainingSession, run: Run, *rest: Any) -> None:
+    def evaluate(run: Run, *_rest: Any, **_options: Any) -> None:
         shutil.rmtree(run.folder)
 
-    monkeypatch.setattr(TrainingSession, "_evaluate_at_end", evaluate)
-    result = pkmn("train", *small_training, "--run-name=it")
+    monkeypatch.setattr(session, "hold_final_evaluation", evaluate)
+    result = pkmn("train", *small_training, "--run-name=it", "--final-episodes=1")
     assert (result.code, result.err.count("\n")) == (5, 1)
     folder = tmp_path / "runs" / "it"
     assert result.err == f"the run folder {folder} was deleted while it trained, after its last checkpoint\n"
 
 
+@pytest.mark.long
 def test_the_folder_stays_locked_when_its_lock_file_is_deleted(
     train_and: Callable[[Act], Any], pkmn: Pkmn, tmp_path: Path
 ) -> None:

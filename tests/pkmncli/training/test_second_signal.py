@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,6 +11,8 @@ import psutil
 import pytest
 from support.processes import training_processes
 from support.strange_plugins import environment_with, install, install_reward
+from support.variants import long_after
+from support.warm_python import WarmProcess
 
 from pkmncli.runs import Run
 from pkmncli.training.interrupts import SECONDS_OF_A_REQUEST, InterruptFlag
@@ -52,14 +52,14 @@ def wait() -> None:
 """
 
 
-def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+def wait_for(path: Path, process: WarmProcess) -> None:
     ends = time.monotonic() + LIMIT_S
     while not path.exists():
         assert process.poll() is None and time.monotonic() < ends, process.communicate()
         time.sleep(0.05)
 
 
-def children_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
+def children_of(process: WarmProcess) -> list[psutil.Process]:
     return psutil.Process(process.pid).children(recursive=True)
 
 
@@ -68,7 +68,10 @@ def all_gone(processes: list[psutil.Process]) -> bool:
     return not alive
 
 
-@pytest.mark.parametrize("place", ["a worker's endless loop", "a call that does not return", "a stopped worker"])
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "place", long_after(1, ["a worker's endless loop", "a call that does not return", "a stopped worker"])
+)
 def test_it_ends_wherever_the_program_is(place: str, tmp_path: Path) -> None:
     plugins = tmp_path / "plugins"
     arguments = list(TRAIN)
@@ -78,15 +81,7 @@ def test_it_ends_wherever_the_program_is(place: str, tmp_path: Path) -> None:
         loop = "while self.steps > 300:\n    pass" if "loop" in place else ""
         install_reward(plugins, f"if self.steps > 300:\n    Path('stuck').touch()\n{loop}\nreturn 1.0")
         arguments.append("--reward=strange")
-    command = [sys.executable, "-m", "pkmncli", *arguments]
-    process = subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        env=environment_with(plugins),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = WarmProcess(*arguments, cwd=tmp_path, env=environment_with(plugins))
     wait_for(tmp_path / "stuck", process)
     children = children_of(process)
     if place == "a stopped worker":
@@ -106,23 +101,21 @@ def test_it_ends_wherever_the_program_is(place: str, tmp_path: Path) -> None:
     assert all_gone(children)
 
 
+@pytest.mark.long
 def test_a_killed_training_leaves_no_worker_in_an_endless_loop(tmp_path: Path) -> None:
     install_reward(tmp_path / "plugins", "while self.steps > 300:\n    Path('stuck').touch()\nreturn 1.0")
-    command = [sys.executable, "-m", "pkmncli", *TRAIN, "--reward=strange"]
     environment = environment_with(tmp_path / "plugins")
-    process = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
-    )
-    wait_for(tmp_path / "stuck", process)
-    children = children_of(process)
-    process.kill()
-    process.wait()
+    with WarmProcess(*TRAIN, "--reward=strange", cwd=tmp_path, env=environment) as process:
+        wait_for(tmp_path / "stuck", process)
+        children = children_of(process)
+        process.kill()
     assert children and all_gone(children)
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
-def test_a_signal_that_comes_twice_is_one_request(number: signal.Signals) -> None:
+def test_a_signal_that_comes_twice_is_one_request(number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
     """A shell hands on the hangup of its terminal, and timeout(1) sends its signal to the group as well."""
+    monkeypatch.setattr("pkmncli.training.interrupts.time.monotonic", lambda: 100.0)
     with InterruptFlag() as interrupted:
         signal.raise_signal(number)
         signal.raise_signal(number)
@@ -144,14 +137,7 @@ def test_a_second_sigterm_insists(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_interrupt_that_a_library_hands_on_as_an_error_of_its_own_is_one(tmp_path: Path) -> None:
     install(tmp_path / "plugins", "hands_on", HANDS_ON)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pkmncli", "wait-here"],
-        cwd=tmp_path,
-        env=environment_with(tmp_path / "plugins"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = WarmProcess("wait-here", cwd=tmp_path, env=environment_with(tmp_path / "plugins"))
     wait_for(tmp_path / "stuck", process)
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=LIMIT_S) == ("", "")

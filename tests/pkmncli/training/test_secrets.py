@@ -97,7 +97,7 @@ def assert_nowhere(folder: Path, *texts: str) -> None:
 @pytest.mark.parametrize(
     ("what", "options", "code", "said"),
     long_after(
-        2,
+        1,
         [
             ("worker", [], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
             ("worker", ["--debug"], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
@@ -164,6 +164,16 @@ def test_which_variables_hold_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "first-of-them second-one quoted-word hunter2hunter ollama parallelism"
     shown = "<MY_API_KEYS> <MY_API_KEYS> <DB_PASSWORD> <HTTPS_PROXY> ollama parallelism"
     assert redact(text) == shown
+
+
+def test_a_secret_counts_from_when_it_is_set_until_it_is_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert redact("first-value, second-value") == "first-value, second-value"
+    monkeypatch.setenv("MY_API_KEY", "first-value")
+    assert redact("first-value, second-value") == "<MY_API_KEY>, second-value"
+    monkeypatch.setenv("MY_API_KEY", "second-value")
+    assert redact("first-value, second-value") == "first-value, <MY_API_KEY>"
+    monkeypatch.delenv("MY_API_KEY")
+    assert redact("first-value, second-value") == "first-value, second-value"
 
 
 @pytest.mark.parametrize(

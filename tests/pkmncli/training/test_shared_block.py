@@ -6,13 +6,16 @@ import resource
 import shutil
 import subprocess
 import sys
+from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from support.variants import long_after
 
+from pkmncli.api import REWARD_PARTS
 from pkmncli.errors import TrainingError
-from pkmncli.training.workers.shared_memory import FieldLayout, SharedBlock
+from pkmncli.training.workers.shared_memory import RECORD_DTYPE, FieldLayout, SharedBlock, StepValues, layout_of
 
 LAYOUT = (FieldLayout("screen", (72, 80, 3), "|u1"), FieldLayout("mask", (9,), "|i1"))
 
@@ -50,3 +53,61 @@ def test_no_room_is_told_instead_of_dying_at_the_first_write() -> None:
         block.close()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def fields_of(record: dict[str, Any]) -> list[Any]:
+    """Return a value for each field of a record, 0 where ``record`` has none."""
+    empty = {name: np.zeros((), dtype).item() for name, (dtype, _) in RECORD_DTYPE.fields.items() if not dtype.subdtype}
+    return [{**empty, "reward_parts": bytes(4 * REWARD_PARTS), **record}[name] for name in RECORD_DTYPE.names]
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "read"),
+    [
+        ("fine_hash", 2**64 - 1, 2**64 - 1),
+        ("reason", b"north", b"north"),
+        ("reward", np.float64(0.1), np.float32(0.1)),
+        ("reward", 1e300, np.inf),
+        ("x", -3.7, -3),
+        ("terminated", np.True_, True),
+        ("milestones", np.int64(7), 7),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_a_record_holds_what_numpy_makes_of_the_values(field: str, written: Any, read: Any) -> None:
+    block = SharedBlock(LAYOUT, 3)
+    parts = np.arange(REWARD_PARTS, dtype=np.float32)
+    block.write_record(1, fields_of({field: written, "episode": 9, "next_phase": 3, "reward_parts": parts.tobytes()}))
+    for records in (block.records, block.copy_records()):
+        assert records[field].tolist() == [records[field].dtype.type(0), read, records[field].dtype.type(0)]
+        assert records["episode"].tolist() == [0, 9, 0]
+        assert records["next_phase"].tolist() == [0, 3, 0]
+        assert records["reward_parts"][1].tolist() == parts.tolist()
+        assert not records["reward_parts"][[0, 2]].any()
+    assert block.read_values() == [StepValues.of(record) for record in block.records]
+    block.close()
+
+
+def test_an_action_that_no_record_can_hold_is_refused() -> None:
+    block = SharedBlock(LAYOUT, 1)
+    with pytest.raises(OverflowError):
+        block.write_record(0, fields_of({"action": 2**40}))
+    block.close()
+
+
+def test_single_numbers_and_nested_dictionaries_are_written_in_place() -> None:
+    spaces = gymnasium.spaces
+    space = spaces.Dict(
+        room=spaces.Discrete(9),
+        me=spaces.Dict(hand=spaces.MultiDiscrete([4, 4]), said=spaces.Text(9)),
+        flags=spaces.MultiBinary(3),
+    )
+    block = SharedBlock(layout_of(space), 2)
+    out = block.environment(0, 1)
+    out["room"][...] = 7
+    out["me"]["hand"][:] = [2, 3]
+    out["flags"][:] = [1, 0, 1]
+    assert block.slots[0]["room"].tolist() == [0, 7]
+    assert block.slots[0]["me.hand"].tolist() == [[0, 0], [2, 3]]
+    assert block.slots[0]["flags"].tolist() == [[0, 0, 0], [1, 0, 1]]
+    block.close()

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from support.variants import long_after
+from support.warm_python import WarmProcess
 from support.worker_pools import make_spec, take, with_environment
 
 from pkmncli.api import RunInfo
-from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining, _is_running, process_began
+from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, LiveTraining, is_running, process_began
 from pkmncli.errors import TrainingError
 from pkmncli.runs import Run
 from pkmncli.training.display import live_board
@@ -43,10 +43,9 @@ def wait_until(what: Callable[[], Any]) -> Any:
 
 
 @contextmanager
-def watched(folder: Path, *arguments: str) -> Iterator[tuple[LiveTraining, subprocess.Popen[str]]]:
+def watched(folder: Path, *arguments: str) -> Iterator[tuple[LiveTraining, WarmProcess]]:
     """A training in a process of its own, and a view of it as soon as there is one."""
-    command = [sys.executable, "-m", "pkmncli", "train", "--run-name=it", *arguments]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with WarmProcess("train", "--run-name=it", *arguments, cwd=folder) as process:
         try:
             yield wait_until(lambda: LiveTraining.attach(folder / "runs" / "it")), process
         finally:
@@ -81,18 +80,19 @@ def paused_at(live: LiveTraining) -> int:
     return int(wait_until(lambda: live.state().paused and live.state()).steps)
 
 
-@pytest.mark.parametrize("envs", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("envs", [1, 2])
 def test_a_paused_training_takes_exactly_the_steps_of_one_that_was_not(
     envs: int,
-    pkmn: Callable[..., Any],
+    shared_run: Callable[..., Path],
     small_training: list[str],
     assert_same_course: Callable[[Path, Path], None],
     tmp_path: Path,
 ) -> None:
-    arguments = [*small_training, "--steps=700", f"--envs={envs}"]
-    with watched(tmp_path, *arguments) as (live, process):
+    unwatched = shared_run("adaptive", envs)
+    with watched(tmp_path, *small_training, f"--envs={envs}") as (live, process):
         steps = paused_at(live)
-        assert steps < 700, "it was paused on its way"
+        assert steps < 240, "it was paused on its way"
         live.save_start(envs - 1)
         wait_until(lambda: live.state().answers == 1)
         live.save_checkpoint()
@@ -100,12 +100,10 @@ def test_a_paused_training_takes_exactly_the_steps_of_one_that_was_not(
         assert live.state().message == f"Checkpoint of step {steps:,} saved."
         assert live.state().steps == steps, "it stood still meanwhile"
         live.pause(False)
-        assert process.wait(DEADLINE_S) == 0, process.stderr and process.stderr.read()
+        assert process.wait(DEADLINE_S) == 0, process.stderr.read()
     folder = tmp_path / "runs" / "it"
     assert not (folder / LIVE_FILE).exists() and not (folder / BOARD_FILE).exists()
-    result = pkmn("train", *arguments, "--run-name=unwatched")
-    assert result.code == 0, result.err
-    assert_same_course(folder, tmp_path / "runs" / "unwatched")
+    assert_same_course(folder, unwatched)
 
 
 @pytest.mark.long
@@ -118,7 +116,7 @@ def test_a_pause_counts_for_no_time_and_is_left_by_stop(small_training: list[str
         assert live.state().elapsed_s == before
         live.stop()
         assert process.wait(DEADLINE_S) == 130
-        said = process.stdout.read() if process.stdout is not None else ""
+        said = process.stdout.read()
         assert "Interrupted, and saved." in said
         assert said.count("Paused from the live page, until it is resumed there.") == 1
     log = (tmp_path / "runs" / "it" / "log.txt").read_text()
@@ -128,6 +126,7 @@ def test_a_pause_counts_for_no_time_and_is_left_by_stop(small_training: list[str
     assert run.checkpoints.names()[-1] == f"step-{steps:09}"
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_a_training_that_stands_still(small_training: list[str], tmp_path: Path) -> None:
     with watched(tmp_path, *small_training, "--steps=100000", "--save-interval=100000") as (live, process):
         steps = paused_at(live)
@@ -136,6 +135,7 @@ def test_ctrl_c_ends_a_training_that_stands_still(small_training: list[str], tmp
     assert Run(tmp_path / "runs" / "it").read_summary()["total_steps"] == steps
 
 
+@pytest.mark.long
 def test_a_start_that_was_saved_is_one_to_begin_in(
     pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:
@@ -151,6 +151,7 @@ def test_a_start_that_was_saved_is_one_to_begin_in(
     assert result.code == 0, result.err
 
 
+@pytest.mark.long
 def test_whoever_looks_sees_every_environment_and_nobody_sees_an_old_board(
     small_training: list[str], tmp_path: Path
 ) -> None:
@@ -171,7 +172,8 @@ def test_whoever_looks_sees_every_environment_and_nobody_sees_an_old_board(
     assert LiveTraining.attach(tmp_path) is None, "nor is a damaged file"
 
 
-@pytest.mark.parametrize("nbytes", long_after(1, [0, 10, 5000]))
+@pytest.mark.long
+@pytest.mark.parametrize("nbytes", [0, 10, 5000])
 def test_a_board_that_is_cut_off_harms_nobody(nbytes: int, small_training: list[str], tmp_path: Path) -> None:
     """As by a program that copies files in place. Were it mapped, the system would end whoever reads it."""
     options = [*small_training, "--steps=100000", "--save-interval=100000", "--envs=2"]
@@ -179,7 +181,7 @@ def test_a_board_that_is_cut_off_harms_nobody(nbytes: int, small_training: list[
         live.watch(DEADLINE_S, 50)
         wait_until(lambda: live.state().steps)
         board = tmp_path / "runs" / "it" / BOARD_FILE
-        for _ in range(5):
+        for _ in range(3):
             os.truncate(board, nbytes)
             live.state(), live.records(), live.standings(), live.screens()
             wait_until(lambda: board.stat().st_size > nbytes)
@@ -283,7 +285,7 @@ def test_a_clock_that_is_set_ends_no_training(monkeypatch: pytest.MonkeyPatch) -
     began = process_began(process.pid)
     created = psutil.Process.create_time
     monkeypatch.setattr(psutil.Process, "create_time", lambda process: created(process) + 3600)  # as after a step
-    assert _is_running(process.pid, began)
-    assert not _is_running(process.pid, began - 2), "another process by that number"
+    assert is_running(process.pid, began)
+    assert not is_running(process.pid, began - 2), "another process by that number"
     process.communicate(b"\n")
-    assert not _is_running(process.pid, began)
+    assert not is_running(process.pid, began)

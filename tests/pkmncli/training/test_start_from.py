@@ -58,6 +58,7 @@ def test_the_learner_begins_with_the_weights_and_nothing_else(
     assert Run(tmp_path / "runs" / "it").read_summary()["started_from"] == f"earlier, {name}"
 
 
+@pytest.mark.long
 def test_a_policy_gradient_learner_does_so_too(pkmn: Pkmn, tmp_path: Path) -> None:
     assert pkmn("train", *SMALL_PPO, ALONE, "--run-name=earlier").code == 0
     result = pkmn(

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pkmncli.advice.worth import HORIZON
-from pkmncli.api import Coded
-from pkmncli.training.recording.decision_rows import StepRows, compare, judge
+from pkmncli.api import DECISION_HORIZON, Coded
+from pkmncli.training.recording.decision_rows import StepRows, compare, judge, previous_from
 from pkmncli.training.workers.shared_memory import RECORD_DTYPE
 
 NAMES = ["progress.milestone", "exploration.new_tile", "other"]
@@ -36,18 +35,18 @@ def course(num_envs: int, steps: int, seed: int = 0) -> list[np.ndarray[Any, Any
 def expected(records: Sequence[np.ndarray[Any, Any]], step: int, environment: int) -> tuple[float, int]:
     """The return and outcome of a step, word by word; no return where it is not known what came."""
     total, outcome = 0.0, 0
-    for record in records[step : step + HORIZON]:
+    for record in records[step : step + DECISION_HORIZON]:
         total += float(record[environment]["reward"])
         outcome = max(outcome, int(record[environment]["consequence"]))
         if record[environment]["terminated"] or record[environment]["truncated"]:
             return total, outcome
-    return total if step + HORIZON <= len(records) else math.nan, outcome
+    return total if step + DECISION_HORIZON <= len(records) else math.nan, outcome
 
 
 def add(rows: StepRows, records: np.ndarray[Any, Any], step: int) -> None:
     count = len(records)
     values = np.arange(9 * count, dtype=np.float32).reshape(count, 9) + step
-    rows.add(step * count, float(step), records, np.full(count, step, np.uint32), ["m"] * count, [0.5] * count, values)
+    rows.add(step * count, float(step), records, ["m"] * count, [0.5] * count, values)
 
 
 def joined(taken: list[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -83,7 +82,7 @@ def test_every_step_leaves_once_and_with_what_came_of_it(num_envs: int, rhythm: 
 def test_nothing_leaves_before_it_is_known() -> None:
     rows = StepRows(2, 4096)
     records = np.zeros(2, RECORD_DTYPE)
-    for step in range(HORIZON):
+    for step in range(DECISION_HORIZON):
         assert rows.take() is None
         assert rows.first_held == (1 if step else None)
         add(rows, records, step)
@@ -91,10 +90,10 @@ def test_nothing_leaves_before_it_is_known() -> None:
     assert first is not None
     assert first["global_step"].tolist() == [1, 2]
     records["truncated"] = True
-    add(rows, records, HORIZON)
+    add(rows, records, DECISION_HORIZON)
     rest = rows.take()
     assert rest is not None
-    assert rest["global_step"].tolist() == list(range(3, 2 * HORIZON + 3))
+    assert rest["global_step"].tolist() == list(range(3, 2 * DECISION_HORIZON + 3))
     assert rows.first_held is None
 
 
@@ -118,13 +117,50 @@ def test_what_waits_goes_through_a_checkpoint() -> None:
     assert again == once
 
 
+def test_the_actions_before_a_decision_are_columns() -> None:
+    rows, record = StepRows(1, 4096), np.zeros(1, RECORD_DTYPE)
+    rows.previous = np.array([[4095, 65_535, -1, -1, -1, -1]], np.int32)
+    rows.add(0, 0.0, record)
+    columns = rows.take(all_of_them=True)
+    assert columns is not None
+    assert [columns[f"previous_{back}"].tolist() for back in (1, 2, 3, 6)] == [[4095], [65_535], [-1], [-1]]
+
+
+@pytest.mark.parametrize("rhythm", [1, 5, 1000])
+def test_the_actions_before_a_decision_are_those_of_its_episode(rhythm: int) -> None:
+    records = course(2, 100)
+    rows, taken = StepRows(2, 4096), []
+    for step, record in enumerate(records):
+        add(rows, record, step)
+        if step % rhythm == 0:
+            taken.append(rows.take())
+    taken.append(rows.take(all_of_them=True))
+    whole = joined([columns for columns in taken if columns is not None])
+    before: list[list[int]] = [[], []]
+    wanted = []
+    for one in (record for step in records for record in step):
+        earlier = before[len(wanted) % 2]
+        wanted.append([*earlier, *[-1] * 6][:6])
+        earlier.insert(0, int(one["action"]))
+        if one["terminated"] or one["truncated"]:
+            earlier.clear()
+    assert [list(row) for row in zip(*(whole[f"previous_{back}"] for back in range(1, 7)), strict=True)] == wanted
+    assert rows.previous.tolist() == [[*earlier, *[-1] * 6][:6] for earlier in before]
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 6])
+def test_the_actions_before_a_decision_are_read_from_a_checkpoint_of_an_earlier_version(steps: int) -> None:
+    shape = (steps, 6, 6)
+    earlier = previous_from(np.full((steps, 6), 19, np.uint32), shape)
+    assert earlier.shape == shape
+    assert (earlier == [8, 0, -1, -1, -1, -1]).all()
+    assert previous_from(earlier, shape).tolist() == earlier.tolist()
+    assert previous_from([19, 0], (2, 6)).tolist() == [[8, 0, -1, -1, -1, -1], [-1] * 6]
+
+
 def test_steps_that_are_not_known_count_what_there_is() -> None:
-    record = np.zeros(1, RECORD_DTYPE)
-    record["reward"], record["consequence"] = 0.5, 3
-    returns, outcomes, known = judge(record[None])
-    assert returns[0, 0] == record["reward"][0]
-    assert outcomes[0, 0] == record["consequence"][0]
-    assert not known[0, 0]
+    returns, outcomes, known = judge(np.array([0.5]), np.array([False]), np.array([3], np.uint8))
+    assert (returns.tolist(), outcomes.tolist(), known.tolist()) == ([0.5], [3], [False])
 
 
 def test_the_alternative_is_the_best_of_what_was_not_pressed() -> None:
@@ -143,7 +179,7 @@ def test_parts_beyond_the_room_are_called_other() -> None:
     rows = StepRows(1, 64, [f"part.{number}" for number in range(40)])
     record = np.zeros(1, RECORD_DTYPE)
     record["reward_parts"][0, [0, 31]] = 1.0, 2.0
-    rows.add(0, 0.0, record, np.zeros(1, np.uint32))
+    rows.add(0, 0.0, record)
     columns = rows.take(all_of_them=True)
     assert columns is not None
     assert columns["reward_parts"].decoded().tolist() == [{"part.0": 1.0, "other": 2.0}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import signal
 import subprocess
@@ -143,6 +144,9 @@ def test_given_again_it_trains_nothing(unbroken: tuple[str, str, Path], pkmn: Pk
         other = pkmn("tune", str(folder / "it.toml"), f"--save-dir={folder / 'runs'}")
         log = (folder / "runs" / "it" / STUDY_FILE).read_bytes()
         dry = pkmn("tune", str(folder / "it.toml"), f"--save-dir={folder / 'runs'}", "--dry-run")
+        as_json = pkmn("tune", str(folder / "it.toml"), f"--save-dir={folder / 'runs'}", "--dry-run", "--json").out
+    assert [one["number"] for one in json.loads(as_json)] == [0, 1, 2]
+    assert len(json.loads(as_json)[2]["figures"]) == 2
     assert other.code == 5 and "is already running, in process " in other.err
     assert dry.code == 0 and dry.out.startswith("Tuning it: 3 trials of 2 seeds and 960 steps, 3 ended, 0 to go.")
     assert (folder / "runs" / "it" / STUDY_FILE).read_bytes() == log
@@ -241,9 +245,12 @@ def test_a_dry_run_writes_nothing(pkmn: Pkmn, tmp_path: Path) -> None:
     result = pkmn("tune", "it.toml", "--dry-run", "--processes=4")
     assert result.code == 0
     assert "exploration.new_tile: 0 to 1" in result.out and "4 trainings at a time" in result.out
+    assert pkmn("tune", "it.toml", "--dry-run", "--json").out == "[]\n"
+    assert pkmn("tune", "it.toml", "--json").code == 2
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.long
 def test_a_combination_that_comes_again_is_not_trained_again(pkmn: Pkmn, tmp_path: Path) -> None:
     head = HEAD.replace("seeds = 2", "seeds = 1").replace("trials = 3", "trials = 4")
     space = '[space]\n"exploration.new_tile" = [0.25, 0.5]\n'

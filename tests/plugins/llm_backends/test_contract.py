@@ -14,9 +14,9 @@ from support.reply_forms import FORM
 
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 from pkmncli.errors import LLMConnectionError
-from pkmncli.llm.budget import Usage
 from pkmncli.llm.client import LLMClient
 from pkmncli.llm.retry import Backoff, CircuitBreaker
+from pkmncli.llm.usage import Usage
 
 
 def request(timeout_s: float = 60.0, **values: Any) -> LLMRequest:
@@ -169,6 +169,7 @@ def test_a_check_says_which_model_answers_where(backend: Any, server: FaultServe
 
 @pytest.mark.parametrize("name", REMOTE)
 def test_a_check_of_a_model_that_is_not_there_says_what_is(name: str, build: BuildBackend, server: FaultServer) -> None:
+    server.answer(Behaviour(status=404, message="no model of this name"))
     backend = build(name, server.url, "huge")
     with pytest.raises(LLMConnectionError) as caught:
         backend.check()

@@ -324,6 +324,7 @@ for variables in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.long
 def test_the_clients_are_imported_whatever_the_environment_is() -> None:
     """Only a process of its own imports them anew. The environment is left as it was."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
@@ -424,10 +425,18 @@ def test_a_model_that_is_listed_under_another_name_is_asked_by_its_own(
 
 
 @pytest.mark.parametrize("name", REMOTE)
-def test_a_setting_goes_past_the_list(name: str, good: FaultServer, build: BuildBackend) -> None:
-    with pytest.raises(LLMConnectionError):
-        build(name, good.url, "alias").check()
-    assert_answers(build(name, good.url, "alias", listed_only=False), "alias")
+def test_a_model_that_is_not_listed_must_answer_unless_a_setting_goes_past_the_list(
+    name: str, server: FaultServer, build: BuildBackend
+) -> None:
+    server.answer(Behaviour(text=GOOD))
+    assert_answers(build(name, server.url, "alias"), "alias", "does not list 'alias', but it answers", "tiny")
+    assert [one.body["model"] for one in server.asked] == ["alias"] * 2
+    server.answer(Behaviour(status=404, message="what is alias?"), Behaviour(text=GOOD))
+    with pytest.raises(LLMConnectionError, match="no model 'alias'"):
+        build(name, server.url, "alias").check()
+    assert_answers(build(name, server.url, "alias", listed_only=False), "alias")
+    server.answer(Behaviour(status=503, message="busy"), Behaviour(text=GOOD))
+    assert_answers(build(name, server.url, "alias"), "did not answer yet", "busy")
 
 
 @pytest.mark.parametrize("name", ["ollama", "openai"])
@@ -536,6 +545,8 @@ def test_further_fields_and_headers_go_along(
     asked = good.asked[0]
     for field, value in fields.items():
         assert asked.body[field] == value, "which goes before the program's own"
+    if name == "ollama":
+        assert asked.body["options"]["temperature"] == 1.5, "where the server reads it"
     sent = {header.lower(): value for header, value in asked.headers.items()}
     assert (sent["x-title"], sent["x-gate"]) == ("pkmn", "Bearer let-me-in")
 

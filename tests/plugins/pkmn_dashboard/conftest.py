@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.dashboard_training import PageTraining, chromium, page_training
+from support.dashboard_training import DEADLINE_S, PageTraining, chromium, page_training
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageTraining]:
-    """A training of two environments that goes on until it is stopped."""
-    with page_training(tmp_path_factory.mktemp("training"), "--envs=2") as found:
+    """A training of two environments that goes on until it is stopped.
+
+    Its learner does not learn: a learner that is sure would soon decide alone, and its decisions have no reason.
+    """
+    options = ["--envs=2", "--set=dqn.learning_starts=1000000"]
+    with page_training(tmp_path_factory.mktemp("training"), *options) as found:
         yield found
 
 
@@ -58,6 +64,27 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     assert [fault for fault in faults if "ERR_CONNECTION_REFUSED" not in fault] == []
 
 
+@pytest.fixture
+def open_run(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Callable[[Path], Page]]:
+    """Opens the page of `pkmn dashboard` on a run that is over."""
+    started: list[subprocess.Popen[str]] = []
+
+    def open_one(run: Path) -> Page:
+        command = [sys.executable, "-m", "pkmncli", "dashboard", str(run), "--web-port=18080"]
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        line = next((line for line in process.stdout if line.startswith("Showing ")), None)
+        assert line is not None, "no page is served"
+        return open_page(line.split(" at ")[1].strip())
+
+    yield open_one
+    for process in started:
+        with process:
+            process.terminate()
+            process.wait(DEADLINE_S)
+
+
 @pytest.fixture(scope="session")
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that is over, written by the parts that write one, without a training."""
@@ -68,6 +95,7 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "versions.json").write_text(json.dumps({"layout": 1, "created": 1.0}))
     (folder / "config.toml").write_text('rl = "dqn"\nenvs = 2\nllm = "scripted"\nmode = "adaptive"\n[curriculum]\n')
     names = {"game": "Quillwood", "maps": {"257": "Alderbrook"}, "phases": ["free", "battle"]}
+    names |= {"actions": ["wait", "walk"], "frames_per_second": 30.0}
     (folder / "names.json").write_text(json.dumps({**names, "milestones": ["begun", "outside", "won"], "goal": "won"}))
     others = {"episodes": 10, "goal": "won", "goal_low": 0.0, "goal_high": 0.2775}
     alone = {**others, "reached": 8, "goal_low": 0.49, "goal_high": 0.94, "goal_steps": 612, "avg_reward": 300.5}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -15,6 +18,7 @@ import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from PIL import Image
 from schemathesis.config import SchemathesisConfig
 from starlette.testclient import TestClient
 from support.tables import advice, decisions
@@ -22,6 +26,7 @@ from support.tables import advice, decisions
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
 from pkmn_dashboard.live_events import LiveEvents
+from pkmn_dashboard.runs_beside import RunsBeside
 from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmn_decisions.store.store import DuckDBStore
@@ -48,6 +53,7 @@ def test_a_run_is_described_with_the_names_of_its_numbers(client: TestClient, fi
     assert (run["name"], run["folder"], run["state"], run["may_control"]) == ("done", str(finished_run), "ended", False)
     assert run["maps"] == {"257": "Alderbrook"} and run["phases"] == ["free", "battle"]
     assert (run["settings"]["rl"], run["goal"]) == ("dqn", "won")
+    assert (run["actions"], run["frames_per_second"]) == (["wait", "walk"], 30.0)
     assert client.get("/api/summary").json()["total_steps"] == 40
 
 
@@ -59,11 +65,77 @@ def test_metrics_are_series_over_steps_and_long_ones_are_averaged(client: TestCl
     assert names["episode/reward"] == {"name": "episode/reward", "count": 2, "latest": 21.0}
 
 
+def test_a_map_is_drawn_from_the_image_and_written_nowhere(finished_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(finished_run, run)
+    (run / "config.toml").write_text('rl = "dqn"\nenv = "pyboy"\n[curriculum]\n')
+    before = sorted(path for path in run.rglob("*"))
+    with client_of(run) as client:
+        found = client.get("/api/maps/257/picture").json()
+        with Image.open(io.BytesIO(base64.b64decode(found["png"]))) as picture:
+            assert picture.size == (found["width"], found["height"])
+            assert picture.size[0] > 4 and picture.size[1] > 3, "the tiles that the run visited are on it"
+        assert client.get("/api/maps/9/picture").json()["png"] is None, "the run knows no such map"
+    assert sorted(path for path in run.rglob("*")) == before
+
+
+@pytest.mark.parametrize("config", ['env = "nothing"\n', "", 'env = "pyboy"\nrom_path = "/nowhere/game.gbc"\n'])
+def test_without_the_image_a_map_has_no_picture(finished_run: Path, tmp_path: Path, config: str) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(finished_run, run)
+    (run / "config.toml").write_text(f'rl = "dqn"\n{config}[curriculum]\n')
+    with client_of(run) as client:
+        answer = client.get("/api/maps/257/picture")
+        assert (answer.status_code, answer.json()) == (200, {"png": None, "width": 0, "height": 0})
+
+
+@pytest.fixture
+def two_runs(finished_run: Path, tmp_path: Path) -> Path:
+    """A folder with two runs, and another folder that is none."""
+    for name, created in (("old", 1.0), ("new", 2.0)):
+        shutil.copytree(finished_run, tmp_path / name)
+        (tmp_path / name / "versions.json").write_text(json.dumps({"layout": 1, "created": created}))
+    (tmp_path / "new" / "summary.json").write_text(json.dumps({"total_steps": 7, "learner_alone": "damaged"}))
+    (tmp_path / "notes").mkdir()
+    return tmp_path
+
+
+def client_beside(folder: Path, beside: RunsBeside | None) -> TestClient:
+    run = WatchedRun(folder)
+    app = make_app(run, LiveEvents(run, ended=lambda: True), Gate(), beside=beside)
+    return TestClient(app, base_url="http://127.0.0.1:8080")
+
+
+def test_the_runs_of_the_folder_are_listed_newest_first_with_their_results(two_runs: Path) -> None:
+    with contextlib.closing(RunsBeside(two_runs / "old")) as beside:
+        new, old = client_beside(two_runs / "old", beside).get("/api/runs").json()
+    assert (new["name"], new["shown"], new["training"], new["steps"]) == ("new", False, False, 7)
+    assert new["reward"] is None, "its summary is damaged"
+    assert (old["name"], old["shown"], old["steps"], old["reward"]) == ("old", True, 40, 300.5)
+    assert old["settings"] == {"rl": "dqn", "mode": "adaptive", "llm": "scripted"}
+
+
+def test_a_metric_of_several_runs_is_given_by_name_and_no_other_folder_can_be_named(two_runs: Path) -> None:
+    with contextlib.closing(RunsBeside(two_runs / "old")) as beside:
+        client = client_beside(two_runs / "old", beside)
+        asked = {"run": ["old", "new", "..", str(two_runs / "new"), "notes"], "name": "episode/reward"}
+        series = {"steps": [20, 40], "values": [20.0, 21.0]}
+        assert client.get("/api/runs/metric", params=asked).json() == {"old": series, "new": series}
+        too_many = {"run": list("abcdef"), "name": "episode/reward"}
+        assert client.get("/api/runs/metric", params=too_many).status_code == 422
+
+
+def test_a_page_of_one_run_alone_tells_nothing_of_the_others(two_runs: Path) -> None:
+    client = client_beside(two_runs / "old", None)
+    assert client.get("/api/runs").json() == []
+    assert client.get("/api/runs/metric", params={"run": "new", "name": "episode/reward"}).json() == {}
+
+
 def test_milestones_have_their_splits_in_the_games_order(client: TestClient) -> None:
     begun, outside, won = client.get("/api/milestones").json()
     assert (begun["name"], begun["episodes"], begun["best_step"]) == ("begun", 2, 0)
     assert (outside["episodes"], outside["best_step"], outside["latest_step"], outside["first_seen"]) == (2, 7, 7, 20)
-    assert outside["best_s"] == pytest.approx(168 / 59.7275, abs=1e-3)
+    assert outside["best_s"] == pytest.approx(168 / 30, abs=1e-3)
     assert (won["episodes"], won["best_step"]) == (0, None)
 
 
@@ -149,7 +221,7 @@ def test_patterns_are_those_of_the_analyzer(client: TestClient, finished_run: Pa
     with DecisionHistoryAnalyzer(finished_run) as analyzer:
         expected = json.loads(json.dumps(analyzer.analyze_patterns(3)))
     assert expected
-    assert client.get("/api/patterns", params={"min_frequency": 3}).json() == {"patterns": expected}
+    assert client.get("/api/patterns", params={"min_frequency": 3}).json() == {"horizon": 8, "patterns": expected}
 
 
 @pytest.mark.parametrize("action", ["pause", "resume", "save-checkpoint", "save-start", "stop"])
@@ -169,7 +241,7 @@ def test_a_run_without_anything_is_shown_as_empty(tmp_path: Path) -> None:
         paths = ("metric-names", "episodes", "decisions", "maps", "maps/257/visits", "milestones")
         assert [client.get(f"/api/{path}").json() for path in paths] == [[]] * len(paths)
         assert client.get("/api/advice").json()["latest"] == []
-        assert client.get("/api/patterns").json() == {"patterns": []}
+        assert client.get("/api/patterns").json() == {"horizon": 8, "patterns": []}
 
 
 def test_a_damaged_table_is_told_in_a_line(finished_run: Path, tmp_path: Path) -> None:
@@ -215,6 +287,7 @@ def test_no_file_outside_the_page_is_served(client: TestClient) -> None:
     assert client.get("/page/main.js").headers["content-type"].startswith("text/javascript")
 
 
+@pytest.mark.long
 def test_whatever_is_asked_the_server_never_fails(finished_run: Path) -> None:
     """Every operation of the description, with values that fit it and values that do not."""
     run = WatchedRun(finished_run)

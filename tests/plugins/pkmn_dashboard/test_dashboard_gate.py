@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
 from pkmn_dashboard.live_events import LiveEvents
-from pkmn_dashboard.ports import checked_name
+from pkmn_dashboard.ports import checked_folder, checked_name
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmncli.errors import ConfigurationError
 
@@ -172,6 +172,66 @@ def test_a_page_under_a_proxys_name_may_press_its_buttons(
     assert behind_proxy.post("/api/pause", headers=headers).status_code == status
     del headers["x-pkmn-action"]
     assert behind_proxy.post("/api/pause", headers=headers).status_code == 403
+
+
+@pytest.fixture
+def in_folder(finished_run: Path) -> TestClient:
+    """A page that a proxy has in a folder, which it passes on."""
+    run = WatchedRun(finished_run)
+    gate = Gate(TOKEN, proxies=["page.example.org"], root_path="/user/me/page")
+    app = make_app(run, LiveEvents(run, ended=lambda: True), gate)
+    return TestClient(app, base_url="http://page.example.org", follow_redirects=False)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/user/me/page/", 200),
+        ("/user/me/page/api/run", 200),
+        ("/user/me/page/page/main.js", 200),
+        ("/api/run", 200),  # from this machine, or by a proxy that removes the folder
+        ("/user/you/page/api/run", 404),
+        ("/user/me/pages/api/run", 404),
+        ("/user/me/page/user/me/page/api/run", 404),
+        ("/user/me/page//api/run", 404),
+        ("/user/me/page/page/..%2f..%2fgate.py", 404),
+    ],
+)
+def test_a_folder_that_is_passed_on_leads_to_the_page_and_needs_the_token(
+    in_folder: TestClient, path: str, status: int
+) -> None:
+    assert in_folder.get(path).status_code == 401
+    right = {"authorization": f"Bearer {TOKEN}"}
+    assert in_folder.get(path, headers={**right, "host": "evil.example"}).status_code == 421
+    assert in_folder.get(path, headers=right).status_code == status
+    assert in_folder.post(path, headers={**right, **ACTION, "origin": "http://evil.example"}).status_code == 403
+
+
+def test_a_folder_without_its_slash_leads_to_the_one_with_it_before_the_cookie_is_set(in_folder: TestClient) -> None:
+    assert in_folder.get("/user/me/page").status_code == 401
+    answer = in_folder.get("/user/me/page", params={"token": TOKEN})
+    assert (answer.status_code, answer.headers["location"]) == (307, f"./page/?token={TOKEN}")
+    assert "set-cookie" not in answer.headers, "it would be for the folder above"
+
+
+@pytest.mark.parametrize(
+    "name", ["x-forwarded-host", "x-forwarded-prefix", "x-script-name", "forwarded", "x-original-url"]
+)
+def test_headers_that_anyone_can_send_name_no_other_host_or_folder(in_folder: TestClient, name: str) -> None:
+    right = {"authorization": f"Bearer {TOKEN}"}
+    for value in ("page.example.org", "host=page.example.org", "/other", "/other/api/run"):
+        sent = {**right, name: value}
+        assert in_folder.get("/api/run", headers={**sent, "host": "evil.example"}).status_code == 421
+        assert in_folder.get("/other/api/run", headers=sent).status_code == 404
+        assert in_folder.get("/api/run", headers={name: value}).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "path", ["page", "//evil.example", "/a/../b", "/a?b", "/a//b", "/ü", "/a b", "http://a/b", "/.", "/%2e"]
+)
+def test_what_is_no_folder_of_a_proxy(path: str) -> None:
+    with pytest.raises(ConfigurationError, match="is no folder"):
+        checked_folder(path)
 
 
 def test_no_page_behind_a_proxy_is_without_a_token() -> None:

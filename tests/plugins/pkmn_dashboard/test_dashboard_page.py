@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from support.dashboard_training import DEADLINE_S, PageTraining, wait_until
-from support.variants import long_after
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page, Route
 
 OpenPage = Callable[..., "Page"]
 
@@ -30,6 +28,15 @@ def axe_findings(page: Page) -> list[str]:
         if one["impact"] in {"serious", "critical"}
         for node in one["nodes"]
     ]
+
+
+def look_at(page: Page, part: str, content: str) -> None:
+    """Scroll to a part of the page until it has its content: parts above it grow meanwhile, and move it away."""
+    page.wait_for_function(
+        "([part, content]) => { const found = document.querySelector(part);"
+        " found?.scrollIntoView({ block: 'nearest' }); return found?.querySelector(content); }",
+        arg=[part, content],
+    )
 
 
 def test_screens_move_and_say_what_was_decided_and_why(training: PageTraining, open_page: OpenPage) -> None:
@@ -53,6 +60,9 @@ def test_how_far_it_has_got_is_told_at_the_top_and_for_each_environment(
     line.filter(
         has_text=re.compile(r"Furthest: \d+ of \d+ milestones, latest .+, badges \d, level \d+, step ")
     ).wait_for()
+    page.locator("#steps").filter(has_text=re.compile(r"^[\d,]+ of 2,000,000$")).wait_for()
+    page.locator("#done").filter(has_text=re.compile(r"^\d+ %$")).wait_for()
+    page.locator("#left").filter(has_text=re.compile(r"^\d+:\d\d")).wait_for()
     page.locator("[data-environment='1'] figcaption").filter(
         has_text=re.compile(r"of \d+ milestones.+ played")
     ).wait_for()
@@ -69,8 +79,7 @@ def test_charts_grow_while_it_trains(training: PageTraining, open_page: OpenPage
     page = open_page(training.url)
     place = "[data-chart='Reward in training, all sides']"
     chart = page.locator(place)
-    chart.scroll_into_view_if_needed()
-    chart.locator("canvas").wait_for()
+    look_at(page, place, "canvas")
     chart.get_by_text("As a table").click()
     latest = f'() => document.querySelector("{place} tbody tr:last-child").textContent'
     before = page.evaluate(latest)
@@ -84,33 +93,61 @@ def test_charts_grow_while_it_trains(training: PageTraining, open_page: OpenPage
 def test_decisions_can_be_told_apart_by_who_decided(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
     rows = page.locator("#decision-rows tr")
-    page.locator("#decisions").scroll_into_view_if_needed()
-    rows.nth(5).wait_for()
-    assert any(text.strip() not in {"", "–"} for text in rows.locator("td.reason").all_inner_texts())
-    page.get_by_label("Decided by").select_option(label="language model")
-    page.wait_for_function(
-        "() => { const all = [...document.querySelectorAll('#decision-rows tr td:nth-child(5)')];"
-        " return all.length && all.every(cell => cell.textContent === 'language model'); }"
-    )
+    look_at(page, "#decisions", "tr:nth-child(5)")
+    for source in ("rules", "language model"):  # both give a reason each time, a learner never does
+        page.get_by_label("Decided by").select_option(label=source)
+        page.wait_for_function(
+            "source => { const all = [...document.querySelectorAll('#decision-rows tr td:nth-child(5)')];"
+            " return all.length && all.every(cell => cell.textContent === source); }",
+            arg=source,
+        )
+        assert all(text.strip() not in {"", "–"} for text in rows.locator("td.reason").all_inner_texts())
     page.get_by_label("Decided by").select_option(label="anyone")
-    newest = rows.first.locator("td").first.inner_text()
+    newest = step_of(rows.first)
     page.locator("#older-decisions").click()
     page.wait_for_function("() => !document.getElementById('newest-decisions').disabled")
-    assert rows.first.locator("td").first.inner_text() != newest
+    assert step_of(rows.first) < newest
+
+
+def step_of(row: Locator) -> int:
+    return int(row.locator("td").first.inner_text().replace(",", ""))
+
+
+@pytest.mark.long
+def test_an_answer_that_comes_late_does_not_replace_what_was_asked_for_since(
+    finished_run: Path, open_run: Callable[[Path], Page]
+) -> None:
+    page = open_run(finished_run)
+    page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
+    look_at(page, "#decisions", "tr:nth-child(5)")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile(r"api/decisions\?.*source=0$"), hold)
+    page.get_by_label("Decided by").select_option(label="learner")
+    wait_until(lambda: (page.evaluate("1"), held)[1])
+    page.get_by_label("Decided by").select_option(label="rules")
+    rows = page.locator("#decision-rows tr")
+    rows.filter(has_text="learner").first.wait_for(state="detached")
+    with page.expect_response(lambda answer: answer.url == held[0].request.url) as late:
+        held[0].continue_()
+    late.value.finished()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert set(rows.locator("td:nth-child(5)").all_inner_texts()) == {"rules"}
 
 
 @pytest.mark.long
 def test_the_transcript_the_map_and_the_patterns_are_there(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
-    page.locator("#advice").scroll_into_view_if_needed()
-    page.locator("#advice-list li").first.wait_for()
+    look_at(page, "#advice", "#advice-list li")
     assert "look around" in page.locator("#advice-list pre").first.inner_text()
     assert "tokens asked" in page.locator("#advice-totals").inner_text()
     page.locator("#advice-list summary").first.click()
     assert "Situation" in page.locator("#advice-list details pre").first.inner_text()
 
-    page.locator("#map").scroll_into_view_if_needed()
-    page.locator("#map-canvas").wait_for()
+    look_at(page, "#map", "#map-canvas:not([hidden])")
     painted = (
         "() => document.getElementById('map-canvas').getContext('2d').getImageData(0, 0, 2000, 2000).data.some(Boolean)"
     )
@@ -122,13 +159,13 @@ def test_the_transcript_the_map_and_the_patterns_are_there(training: PageTrainin
     page.locator("#pattern-rows tr").first.wait_for()
 
 
-@pytest.mark.parametrize(("scheme", "width"), long_after(1, [("light", 1280), ("dark", 1280), ("light", 360)]))
+@pytest.mark.long
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
 def test_everyone_can_read_it(training: PageTraining, open_page: OpenPage, scheme: str, width: int) -> None:
     page = open_page(training.url, color_scheme=scheme, viewport={"width": width, "height": 800})
     page.locator("[data-environment='1'] img").wait_for()
     for part in ("charts", "map", "decisions", "advice"):
-        page.locator(f"#{part}").scroll_into_view_if_needed()
-        page.locator(f"#{part} canvas, #{part} tbody tr, #{part} li").first.wait_for(state="attached")
+        look_at(page, f"#{part}", "canvas:not([hidden]), tbody tr, li")
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out"
     assert axe_findings(page) == []
     page.evaluate("window.scrollTo(0, 0)")
@@ -161,6 +198,7 @@ def test_a_pause_stands_still_and_is_left_again_by_keyboard(training: PageTraini
     wait_until(lambda: training.get("state")["steps"] > paused["steps"])
 
 
+@pytest.mark.long
 def test_stop_saves_ends_the_training_and_says_so(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
     page.get_by_role("button", name="Stop…").click()
@@ -172,44 +210,83 @@ def test_stop_saves_ends_the_training_and_says_so(training: PageTraining, open_p
     steps = json.loads((training.folder / "summary.json").read_text())["total_steps"]
     assert (training.folder / "checkpoints" / f"step-{steps:09}").is_dir()
     page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
-    assert page.get_by_role("button", name="Pause").is_disabled()
+    page.locator("#controls").wait_for(state="hidden")
     assert not (training.folder / "live.json").exists()
 
 
 @pytest.mark.long
 def test_a_run_that_is_over_is_shown_without_anything_to_press(
-    finished_run: Path, open_page: OpenPage, tmp_path: Path
+    finished_run: Path, open_run: Callable[[Path], Page]
 ) -> None:
-    command = [sys.executable, "-m", "pkmncli", "dashboard", str(finished_run), "--web-port=18080"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            lines: list[str] = []
-            while not lines or not lines[-1].startswith("Showing "):
-                lines.append(process.stdout.readline())
-            page = open_page(lines[-1].split(" at ")[1].strip())
-            page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
-            for name in ("Pause", "Save checkpoint", "Save start state", "Stop…"):
-                assert page.get_by_role("button", name=name).is_disabled()
-            assert page.locator("#steps").inner_text() == "40"
-            verdict = page.locator("#verdict")
-            verdict.filter(has_text="The learner alone reaches won in 8 of 10 starts (49% to 94%)").wait_for()
-            assert page.locator("#learner-share").inner_text() == "82 %"
-            rows = page.locator("#alone-rows tr").all_inner_texts()
-            assert [row.split("\t") for row in rows] == [
-                ["learner alone", "8 of 10", "49 % to 94 %", "612", "300.5"],
-                ["random play", "0 of 10", "0 % to 28 %", "–", "71.8"],
-            ]
-            taken = page.locator("#taken-over-rows tr").all_inner_texts()
-            assert taken[0].split("\t") == ["walking", "95 %", "88 %", "93 %"]
-            page.locator("#charts").scroll_into_view_if_needed()
-            chart = page.locator("[data-chart='Learner alone: share of starts to the goal']")
-            chart.get_by_text("60 %").first.wait_for()
-            page.locator("#decisions").scroll_into_view_if_needed()
-            page.get_by_text("why 40 <b>").wait_for()  # what was recorded is text, not markup
-            page.locator("#milestones").scroll_into_view_if_needed()
-            page.get_by_text("Not reached yet: won.").wait_for()
-            assert axe_findings(page) == []
-        finally:
-            process.terminate()
-            _: Any = process.wait(DEADLINE_S)
+    page = open_run(finished_run)
+    page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
+    for part in ("#controls", "#rate", "#progress", "#done", "#left"):
+        assert page.locator(part).is_hidden()
+    assert page.locator("#steps").inner_text() == "40"
+    order = page.locator("main > section").evaluate_all("all => all.map(one => one.id)")
+    assert order[0] == "learner", "how good it is alone comes first"
+    assert page.locator("#advice-link").is_visible()
+    verdict = page.locator("#verdict")
+    verdict.filter(has_text="The learner alone reaches won in 8 of 10 starts (49% to 94%)").wait_for()
+    assert page.locator("#learner-share").inner_text() == "82 %"
+    rows = page.locator("#alone-rows tr").all_inner_texts()
+    assert [row.split("\t") for row in rows] == [
+        ["learner alone", "8 of 10", "49 % to 94 %", "612", "300.5"],
+        ["random play", "0 of 10", "0 % to 28 %", "–", "71.8"],
+    ]
+    taken = page.locator("#taken-over-rows tr").all_inner_texts()
+    assert taken[0].split("\t") == ["walking", "95 %", "88 %", "93 %"]
+    place = "[data-chart='Learner alone: share of starts to the goal']"
+    look_at(page, place, "canvas")
+    page.locator(place).get_by_text("60 %").first.wait_for()
+    look_at(page, "#decisions", "tbody tr")
+    page.get_by_text("why 40 <b>").wait_for()  # what was recorded is text, not markup
+    look_at(page, "#milestones", "tbody tr")
+    page.get_by_text("Not reached yet: won.").wait_for()
+    look_at(page, "#map", "canvas:not([hidden])")
+    assert page.locator("#map-legend").inner_text().split() == ["Steps", "on", "a", "tile:", "1", "8"]
+    page.set_viewport_size({"width": 390, "height": 800})
+    for cell in ("td.reason", "td:nth-child(7)"):
+        box = page.locator(f"#decision-rows {cell}").first.bounding_box()
+        assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390, "a phone shows it"
+    assert axe_findings(page) == []
+
+
+@pytest.mark.long
+def test_runs_of_one_folder_share_a_chart(finished_run: Path, open_run: Callable[[Path], Page], tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(finished_run, tmp_path / name)
+    page = open_run(tmp_path / "one")
+    legend = page.locator("#runs-chart li")
+    legend.filter(has_text="one: 60 %").wait_for()
+    assert legend.count() == 1
+    page.get_by_role("checkbox", name="two").check()
+    legend.filter(has_text="two: 60 %").wait_for()
+    page.locator("#runs-metric").select_option(value="episode/reward")
+    legend.filter(has_text="two: 21 (lowest 20, highest 21)").wait_for()
+    page.get_by_role("checkbox", name="one").uncheck()
+    legend.filter(has_text="one:").wait_for(state="detached")
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390, "nothing sticks out"
+    assert axe_findings(page) == []
+
+
+@pytest.mark.long
+def test_a_run_without_milestones_and_language_model_has_no_sections_of_them(
+    finished_run: Path, open_run: Callable[[Path], Page], tmp_path: Path
+) -> None:
+    run = tmp_path / "plain"
+    shutil.copytree(finished_run, run)
+    names = json.loads((run / "names.json").read_text(encoding="utf-8"))
+    (run / "names.json").write_text(json.dumps(names | {"milestones": [], "goal": None}), encoding="utf-8")
+    for table in ("episodes", "metrics"):
+        shutil.rmtree(run / table)
+    config = run / "config.toml"
+    config.write_text(config.read_text().replace('llm = "scripted"', 'llm = "none"'))
+    page = open_run(run)
+    page.wait_for_function("() => document.getElementById('milestones').hidden")
+    assert page.locator("#milestones-link").is_hidden()
+    assert page.locator("#journey").is_hidden()
+    assert page.locator("#advice").is_hidden()
+    assert page.locator("#advice-link").is_hidden()
+    assert page.locator("#charts").is_visible()

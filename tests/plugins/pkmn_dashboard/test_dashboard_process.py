@@ -22,6 +22,7 @@ EVENTS_BESIDE_IT = 60
 """That another viewer gets while one never reads."""
 
 
+@pytest.mark.long
 def test_the_server_never_outlives_the_training(tmp_path: Path) -> None:
     with page_training(tmp_path) as training:
         wait_until(lambda: training.get("state"))
@@ -33,6 +34,7 @@ def test_the_server_never_outlives_the_training(tmp_path: Path) -> None:
     assert (training.folder / "live.json").exists(), "a killed training leaves it behind"
 
 
+@pytest.mark.long
 def test_a_server_or_viewer_that_dies_costs_the_training_nothing(tmp_path: Path) -> None:
     with page_training(tmp_path) as training:
         host, port = training.url.removeprefix("http://").rstrip("/").split(":")
@@ -135,6 +137,7 @@ def ask(port: int, headers: str) -> bytes:
     return answer
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no hangups")
 def test_a_hangup_ends_the_page_orderly_unless_it_is_to_be_ignored(finished_run: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pkmncli", "dashboard", str(finished_run), "--web-port=18280"]

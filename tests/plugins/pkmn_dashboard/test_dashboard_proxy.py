@@ -34,7 +34,6 @@ def serving(folder: Path, gate: Gate) -> Iterator[int]:
     """Serve a run's page in a thread; yields the port."""
     with contextlib.closing(listen(LOOPBACK, 18091)) as listening:
         server = PageServer(folder, listening, gate)
-        server._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.run)
         thread.start()
         try:
@@ -46,7 +45,7 @@ def serving(folder: Path, gate: Gate) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def prefix_stripping_proxy(port: int, host: str | None) -> Iterator[str]:
+def prefix_proxy(port: int, host: str | None, *, strips: bool = True) -> Iterator[str]:
     """A proxy as JupyterHub has them: it takes its folder off, and may put another Host in place of the browser's."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -61,7 +60,7 @@ def prefix_stripping_proxy(port: int, host: str | None) -> Iterator[str]:
             headers = {name: value for name, value in self.headers.items() if name.lower() not in own}
             if host is not None:
                 headers["Host"] = host
-            upstream.request(self.command, self.path.removeprefix(PREFIX), headers=headers)
+            upstream.request(self.command, self.path.removeprefix(PREFIX if strips else ""), headers=headers)
             answer = upstream.getresponse()
             self.send_response(answer.status)
             for name, value in answer.getheaders():
@@ -93,13 +92,17 @@ def prefix_stripping_proxy(port: int, host: str | None) -> Iterator[str]:
         server.server_close()
 
 
-@pytest.mark.parametrize("host", long_after(1, [None, "localhost:18091"]), ids=["its own host", "the server's host"])
+@pytest.mark.parametrize(
+    ("host", "strips"),
+    long_after(1, [(None, True), ("localhost:18091", True), (None, False)]),
+    ids=["its own host", "the server's host", "passes its folder on"],
+)
 def test_the_page_works_under_a_folder_of_a_proxy(
-    host: str | None, finished_run: Path, open_page: Callable[..., Page]
+    host: str | None, strips: bool, finished_run: Path, open_page: Callable[..., Page]
 ) -> None:
     with (
-        serving(finished_run, Gate(TOKEN, proxies=["page.localhost"])) as port,
-        prefix_stripping_proxy(port, host) as address,
+        serving(finished_run, Gate(TOKEN, proxies=["page.localhost"], root_path="" if strips else PREFIX)) as port,
+        prefix_proxy(port, host, strips=strips) as address,
     ):
         page = open_page(f"{address}?token={TOKEN}")
         page.locator("#decision-rows tr").first.wait_for()
@@ -151,6 +154,7 @@ def test_a_connection_on_which_no_request_comes_is_closed(
         assert closed_within(connection, PATIENCE_S)
 
 
+@pytest.mark.long
 def test_one_who_dribbles_is_closed_and_one_who_watches_is_not(
     finished_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

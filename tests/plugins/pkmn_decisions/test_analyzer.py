@@ -15,6 +15,7 @@ from support.tables import decisions, episodes
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store.store import DuckDBStore
+from pkmn_decisions.store.view import RunViews
 from pkmncli.errors import DecisionValidationError, RunError
 
 RECORD_KEYS = {
@@ -171,7 +172,7 @@ def test_a_wrong_condition_says_what_would_be_right(planted: Path, condition: di
 
 
 def test_situations_can_be_told_apart_by_tile_and_previous_action(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", x=[1, 2] * 20, y=[7] * 40, previous_actions=[0, 5] * 20)
+    folder = write_run(tmp_path / "run", x=[1, 2] * 20, y=[7] * 40, previous_1=[-1, 4] * 20)
     found = DecisionHistoryAnalyzer(folder).analyze_patterns(1, by=("tile", "previous"))
     contexts = sorted((p["context"]["x"], p["context"]["previous_name"]) for p in found)
     assert contexts == [(1, "nothing yet"), (2, "up")]
@@ -186,6 +187,27 @@ def test_names_come_from_the_run_s_folder(planted: Path) -> None:
     assert {(p["context"]["map_name"], p["context"]["phase_name"]) for p in found} == {("New Bark Town", "walking")}
     with pytest.raises(DecisionValidationError, match="did you mean 'New Bark Town'"):
         analyzer.analyze_patterns(1, {"map": "new berk town"})
+
+
+def test_actions_and_battles_have_the_names_of_the_run(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", action=[0, 4000] * 20, battle=[0, 3] * 20, previous_1=[-1, 4000] * 20)
+    (folder / "names.json").write_text(json.dumps({"actions": ["wait", "jump"], "battles": {"3": "duel"}}))
+    with DecisionHistoryAnalyzer(folder) as analyzer:
+        found = analyzer.analyze_patterns(1, {"action": "wait"}, by=("battle", "previous"))
+        assert [(p["action_name"], p["context"]["previous_name"]) for p in found] == [("wait", "nothing yet")]
+        (other,) = analyzer.analyze_patterns(1, {"previous": 4000, "battle": "duel"})
+        assert (other["action"], other["action_name"], other["context"]["battle_name"]) == (4000, "action_4000", "duel")
+    views = RunViews([folder])
+    _, rows = views.query("SELECT DISTINCT action, action_name FROM decisions ORDER BY action")
+    views.close()
+    assert rows == [(0, "wait"), (4000, "action_4000")]
+
+
+def test_actions_have_a_game_boys_names_where_a_run_names_none(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", action=[4, 12] * 20, battle=[2] * 40)
+    found = DecisionHistoryAnalyzer(folder).analyze_patterns(1)
+    assert {p["action_name"] for p in found} == {"up", "action_12"}
+    assert {p["context"]["battle_name"] for p in found} == {"trainer"}
 
 
 @pytest.mark.parametrize("content", ["", "[1, 2]", '{"maps": 3}', '{"maps": {"lab": "Lab"}}', '{"phases": "walking"}'])
@@ -205,7 +227,9 @@ def test_runs_of_different_games_share_no_names_they_differ_about(planted: Path,
 
 def test_recent_decisions_come_newest_first_with_the_promised_keys(planted: Path) -> None:
     with DuckDBStore(planted) as store:
-        store.append("decisions", decisions(1001, 1001, episode=[100], previous_actions=[17], time=[1e9], health=[0.5]))
+        store.append(
+            "decisions", decisions(1001, 1001, episode=[100], previous_1=[6], previous_2=[0], time=[1e9], health=[0.5])
+        )
     records = DecisionHistoryAnalyzer(planted).get_recent_decisions(3)
     assert [record["id"] for record in records] == ["run/1001", "run/1000", "run/999"]
     newest = records[0]
@@ -269,8 +293,9 @@ def test_decisions_recorded_by_hand_are_kept_and_learned_from(tmp_path: Path) ->
         (({}, 0, "why", 1.5, 0.0), "between 0 and 1"),
         (({}, 0, "why", 0.5, float("nan")), "finite number"),
         (("a state", 0, "why", 0.5, 0.0), "must be a dictionary"),
-        (({"x": 999}, 0, "why", 0.5, 0.0), "x holds 0 to 255"),
-        (({}, 300, "why", 0.5, 0.0), "action holds"),
+        (({"x": 2**31}, 0, "why", 0.5, 0.0), "x holds -2147483648 to 2147483647"),
+        (({}, -1, "why", 0.5, 0.0), "whole number between 0 and 65535"),
+        (({}, 65_536, "why", 0.5, 0.0), "whole number between 0 and 65535"),
         (({}, 0, 7, 0.5, 0.0), "reason holds"),
     ],
 )

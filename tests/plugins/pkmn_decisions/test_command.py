@@ -80,12 +80,20 @@ def test_the_report_begins_with_what_to_act_on_and_then_goes_section_by_section(
 ) -> None:
     out = ask(capsys)[1]
     places = [out.index(f"\n{title}\n") for title in (
-        "What you could act on", "Single patterns", "Who is right", "Confidence", "Loops", "Sequences",
+        "What no setting of yours changes", "Single patterns", "Who is right", "Confidence", "Loops", "Sequences",
     )]  # fmt: skip
     assert places == sorted(places)
-    first = next(line for line in out.splitlines() if line.startswith("1. "))
-    assert "New Bark Town, walking: pressing b brings -0.50 on average in 30 tries, all else there +1.00" in first
-    assert len([line for line in out.splitlines() if line[:3] in ("1. ", "2. ", "3. ")]) <= 3
+    first = next(line for line in out.splitlines() if line.startswith("- "))
+    assert "New Bark Town, walking: the action a brings +1.00 on average in 30 tries, the others there -0.50" in first
+    assert first.endswith("Now decided by the learner 50%, the rules 50%.")
+    (run / "config.toml").write_text(f'llm = "ollama"\nllm_interval = 30\n{SETTINGS}')
+    lines = ask(capsys)[1].splitlines()
+    place = lines.index("What you could act on")
+    assert lines[place + 4 : place + 6] == [
+        "   To change that, tell the language model:",
+        "     pkmn analyze-patterns runs/first --show advice --format json > lessons.json && "
+        "pkmn train --config runs/first/config.toml --lessons-file lessons.json",
+    ]
 
 
 def test_one_section_can_be_asked_for(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +165,7 @@ def test_the_page_stands_alone_and_escapes_what_it_shows(run: Path, capsys: pyte
     page = ask(capsys, "--format", "html")[1]
     assert page.startswith("<!doctype html>")
     assert "&lt;New&gt; &amp; Town" in page and "<New>" not in page
-    for part in ("prefers-color-scheme: dark", 'name="viewport"', "overflow-x: auto", "Who is right", "<li>"):
+    for part in ("prefers-color-scheme: dark", 'name="viewport"', "overflow-x: auto", "Who is right", "<p class"):
         assert part in page
     assert "http" not in page and "<script" not in page
     assert "<td" in ask(capsys, "--sql", "SELECT 1 AS one", "--format", "html")[1]
@@ -198,8 +206,9 @@ def test_an_empty_result_says_why(run: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_a_run_without_decisions_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = create_run(tmp_path, "quillwood", "dqn").folder
-    (folder / "config.toml").write_text(SETTINGS)
+    begun = create_run(tmp_path, "quillwood", "dqn")
+    begun.config_file.write_text(SETTINGS)
+    begun.write_summary({})
     code, out, _ = ask(capsys, "--save-dir", str(tmp_path))
     assert (code, "has no decisions on disk yet" in out) == (0, True)
     assert ask(capsys, "--save-dir", str(tmp_path), "--sql", "SELECT count(*) AS n FROM decisions")[1].split() == [

@@ -18,9 +18,10 @@ from support.planted import (
     Plan,
     write_planted,
 )
-from support.tables import write_steps
+from support.tables import previous_actions, write_steps
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
+from pkmn_decisions.store.schema import DECISIONS
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.errors import DecisionValidationError
 
@@ -59,14 +60,9 @@ def test_a_shorter_sequence_is_shown_at_its_length(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     actions = rng.integers(4, 9, (40, 100))
     actions[:, 10::20], actions[:, 11::20], actions[:, 12::20] = 0, 1, 2
-    previous = np.zeros_like(actions)
-    for step in range(1, 100):
-        previous[:, step] = (previous[:, step - 1] * 10 + actions[:, step - 1] + 1) % 10**6
     reward = np.zeros(actions.shape)
     reward[:, 12::20] = 1.0
-    folder = write_steps(
-        tmp_path, 40, 100, action=actions.ravel(), previous_actions=previous.ravel(), reward=reward.ravel()
-    )
+    folder = write_steps(tmp_path, 40, 100, action=actions.ravel(), **previous_actions(actions), reward=reward.ravel())
     best = DecisionHistoryAnalyzer(folder).findings("sequences", 5, limit=1)["sequences"][0]
     assert (best["action_names"], best["frequency"], best["success_rate"]) == (["a", "b", "start"], 200, 1.0)
 
@@ -106,6 +102,25 @@ def test_who_is_right_is_told_with_its_interval(tmp_path: Path) -> None:
     assert {one["text"].split(":")[0] for one in advice} == {
         "let the rules decide more", "let the learner decide less",
     }  # fmt: skip
+
+
+def test_a_loop_names_the_actions_that_were_taken_in_it(tmp_path: Path) -> None:
+    folder = write_steps(tmp_path, 1, 128, action=np.tile([4000, 12], 64), fine_hash=np.tile([77, 78], 64))
+    (loop,) = DecisionHistoryAnalyzer(folder).findings("loops")["loops"]
+    assert loop["actions"] == {"action_4000": 64, "action_12": 63}
+
+
+@pytest.mark.parametrize("highest", [500, 1000, 4095, 65_535])
+def test_sequences_are_of_the_actions_that_were_taken_however_many_there_are(tmp_path: Path, highest: int) -> None:
+    rng = np.random.default_rng(1)
+    actions = rng.integers(0, highest + 1, (40, 100))
+    planted = [highest, 0, highest - 1]
+    actions[:, 10::20], actions[:, 11::20], actions[:, 12::20] = planted
+    reward = np.zeros(actions.shape)
+    reward[:, 12::20] = 1.0
+    folder = write_steps(tmp_path, 40, 100, action=actions.ravel(), **previous_actions(actions), reward=reward.ravel())
+    best = DecisionHistoryAnalyzer(folder).findings("sequences", 5, limit=1)["sequences"][0]
+    assert (best["actions"], best["frequency"], best["success_rate"]) == (planted, 200, 1.0)
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -198,8 +213,8 @@ def test_two_runs_are_compared_and_alike_ones_do_not_differ(tmp_path: Path) -> N
 def test_advice_tells_what_pays_and_what_costs(planted: Path) -> None:
     told = {(one["context"]["map"], one["text"]) for one in DecisionHistoryAnalyzer(planted).advice(5)}
     names = {3: "select", 5: "down"}
-    assert (GOOD[0], f"pressing {names[GOOD[1]]} brings more here than other actions") in told
-    assert (BAD[0], f"pressing {names[BAD[1]]} brings less here than other actions") in told
+    assert (GOOD[0], f"the action {names[GOOD[1]]} brings more here than other actions, if it serves the goal") in told
+    assert (BAD[0], f"the action {names[BAD[1]]} brings less here than other actions, unless the goal needs it") in told
     json.dumps(DecisionHistoryAnalyzer(planted).findings("advice"))
 
 
@@ -212,8 +227,9 @@ def test_files_of_before_what_came_of_a_decision_was_written_are_read_too(tmp_pa
     old = tmp_path / "old" / "decisions"
     old.mkdir(parents=True)
     (first,) = (planted / "decisions").iterdir()
+    new = [column.name for column in DECISIONS.columns if column.since > 1]
     duckdb.sql(
-        f"COPY (SELECT * EXCLUDE (near_return, outcome) FROM '{first}') TO '{old / first.name}' "
+        f"COPY (SELECT * EXCLUDE ({', '.join(new)}), 0 AS previous_actions FROM '{first}') TO '{old / first.name}' "
         "(FORMAT parquet, KV_METADATA {pkmn_schema: '1'})"
     )
     computed, read = (

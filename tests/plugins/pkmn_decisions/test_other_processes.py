@@ -140,6 +140,7 @@ for back in (0, 3, 20, 1, 30, 8, 0, 12):
 """
 
 
+@pytest.mark.long
 def test_a_reader_takes_nothing_of_a_training_for_lost_or_strange(tmp_path: Path) -> None:
     writer = subprocess.Popen([sys.executable, "-c", GOES_BACK_AGAIN_AND_AGAIN, str(tmp_path)], env=ENVIRON)
     looks, told = 0, []

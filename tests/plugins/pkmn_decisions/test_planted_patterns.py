@@ -14,6 +14,7 @@ from support.planted import (
     Plan,
     write_planted,
 )
+from support.variants import long_after
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 
@@ -31,7 +32,7 @@ def patterns(folder: Path, **given: Any) -> dict[tuple[int, int], dict[str, Any]
     return {(one["context"]["map"], one["action"]): one for one in found}
 
 
-@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
+@pytest.mark.parametrize("plan", long_after(1, PLANS.values()), ids=PLANS.keys())
 def test_all_that_was_planted_is_marked_and_at_most_a_twentieth_falsely(tmp_path: Path, plan: dict[str, Any]) -> None:
     true, false = 0, 0
     for seed in SEEDS:
@@ -45,7 +46,8 @@ def test_all_that_was_planted_is_marked_and_at_most_a_twentieth_falsely(tmp_path
     assert false <= 0.05 * (true + false)
 
 
-@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
+@pytest.mark.long
+@pytest.mark.parametrize("plan", long_after(1, PLANS.values()), ids=PLANS.keys())
 def test_where_nothing_was_planted_a_run_rarely_has_anything_marked(tmp_path: Path, plan: dict[str, Any]) -> None:
     # Every marked pattern is false here, so the level is the share of runs with any: about 5% of 12.
     runs = 0

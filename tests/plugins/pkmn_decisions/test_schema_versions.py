@@ -6,11 +6,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from support.tables import decisions
+from support.tables import PREVIOUS, decisions
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store.files import list_files, schema_version
-from pkmn_decisions.store.schema import DECISIONS
+from pkmn_decisions.store.schema import DECISIONS, SCHEMA_VERSION
 from pkmn_decisions.store.store import DuckDBStore
 
 NEW = [column.name for column in DECISIONS.columns if column.since > 1]
@@ -23,8 +23,8 @@ def write_first_version(folder: Path, first: int, last: int) -> None:
     (path,) = (folder / "new" / "decisions").iterdir()
     (folder / "decisions").mkdir(exist_ok=True)
     duckdb.sql(
-        f"COPY (SELECT * EXCLUDE ({', '.join(NEW)}) FROM '{path}') TO '{folder / 'decisions' / path.name}' "
-        "(FORMAT parquet, KV_METADATA {pkmn_schema: '1'})"
+        f"COPY (SELECT * EXCLUDE ({', '.join(NEW)}), 15::UINTEGER AS previous_actions FROM '{path}') "
+        f"TO '{folder / 'decisions' / path.name}' (FORMAT parquet, KV_METADATA {{pkmn_schema: '1'}})"
     )
     path.unlink()
 
@@ -41,7 +41,7 @@ def begun_with_the_first(tmp_path: Path) -> Path:
 
 def test_a_file_says_its_version(begun_with_the_first: Path) -> None:
     files = list_files(begun_with_the_first / "decisions")
-    assert [schema_version(file.path) for file in files] == [1, 1, 2]
+    assert [schema_version(file.path) for file in files] == [1, 1, SCHEMA_VERSION]
 
 
 def test_what_a_file_lacks_has_its_default(tmp_path: Path) -> None:
@@ -50,6 +50,7 @@ def test_what_a_file_lacks_has_its_default(tmp_path: Path) -> None:
         row = store.read("decisions")[3]
     assert set(row) == {column.name for column in DECISIONS.columns}
     assert {name: row[name] for name in NEW} == {
+        **dict(zip(PREVIOUS, [4, 0, -1, -1, -1, -1], strict=True)),
         "opponent_health": 0.0,
         "alternative": -1,
         "value": None,
@@ -75,7 +76,8 @@ def test_a_run_that_began_with_the_first_version_is_read_as_one(begun_with_the_f
 def test_a_part_of_a_file_that_stays_is_written_in_the_present_version(begun_with_the_first: Path) -> None:
     with DuckDBStore(begun_with_the_first) as store:
         assert store.supersede(15) == 15
-        assert [schema_version(file.path) for file in list_files(begun_with_the_first / "decisions")] == [1, 2]
+        files = list_files(begun_with_the_first / "decisions")
+        assert [schema_version(file.path) for file in files] == [1, SCHEMA_VERSION]
         store.append("decisions", decisions(16, 20))
         store.flush()
         assert [row["global_step"] for row in store.read("decisions")] == list(range(1, 21))

@@ -80,7 +80,7 @@ def test_records_with_outcomes_come_out_as_they_were(outcomes: Path) -> None:
     assert pattern["sources"] == {"llm": 10}
     newest = analyzer.get_recent_decisions(1)[0]
     assert (newest["outcome"], newest["step_in_episode"], newest["total_episode_reward"]) == ("failure", 5, 12.5)
-    assert (newest["state_hash"], newest["context"]["x"], newest["confidence"]) == (2**62 + 9, 255, 0.25)
+    assert (newest["state_hash"], newest["context"]["x"], newest["confidence"]) == (2**62 + 9, 999, 0.25)
     assert newest["episode_id"] == "0-1"
 
 

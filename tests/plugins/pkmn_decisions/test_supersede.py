@@ -122,7 +122,8 @@ def killer(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return arm
 
 
-@pytest.mark.parametrize(("step", "links"), [(9, True), (15, True), (15, False)])
+@pytest.mark.long
+@pytest.mark.parametrize(("step", "links"), [(15, True), (15, False), (9, True)])
 def test_killed_at_any_point_no_row_is_lost_or_doubled(
     tmp_path: Path, step: int, links: bool, killer: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -45,6 +47,29 @@ def test_csv_has_names_quotes_what_needs_it_and_bytes_as_digits(tmp_path: Path) 
         assert store.export("episodes", target, "csv") == 1
     (row,) = duckdb.read_csv(str(target)).project("presses, outcome, seed, last_step").fetchall()
     assert row == ("0008ff", 'a "goal", or so', 2**64 - 1, 40)
+
+
+def test_an_sqlite_file_takes_one_table_after_another(tmp_path: Path) -> None:
+    target = tmp_path / "tables.sqlite"
+    with DuckDBStore(tmp_path / "run") as store:
+        store.append("decisions", decisions(1, 4, fine_hash=np.array([2**64 - 1, 7, 8, 9], "u8")))
+        store.append("metrics", metrics(1, 2))
+        store.append("episodes", episodes(40, presses=[bytes([0, 8, 255])]))
+        store.flush()
+        counts = [store.export(table, target, "sqlite") for table in ("decisions", "metrics", "episodes", "metrics")]
+        rows = store.read("decisions")
+    with closing(sqlite3.connect(target)) as database:
+        database.row_factory = sqlite3.Row
+        found = [dict(row) for row in database.execute("SELECT * FROM decisions ORDER BY global_step")]
+        assert [len(database.execute(f"SELECT * FROM {name}").fetchall()) for name in ("metrics", "episodes")] == [
+            *counts[1:3]
+        ]
+        assert database.execute("SELECT presses FROM episodes").fetchone()[0] == bytes([0, 8, 255])
+    assert counts[0] == 4
+    assert found[0]["fine_hash"] == str(2**64 - 1)
+    assert list(found[0]) == list(rows[0])
+    for name in ("global_step", "action", "reward", "reason", "terminated"):
+        assert [row[name] for row in found] == [row[name] for row in rows]
 
 
 def test_a_table_without_rows_has_its_columns(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from support.tables import decisions, episodes, metrics
 from pkmn_dashboard.tables import Tables
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store.index import INDEX_FILE, TableIndex
+from pkmn_decisions.store.schema import SCHEMA_VERSION
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli import diagnostics
 from pkmncli.api import CheckedStore, SourceStore
@@ -303,7 +304,8 @@ def test_decisions_that_come_twice_or_lack_are_told_of_an_earlier_versions_run(r
 
 def test_a_newer_versions_file_is_refused_by_every_reader(run: Path) -> None:
     path = run / "decisions" / THIRD
-    path.write_bytes(path.read_bytes().replace(b"pkmn_schema\x18\x012", b"pkmn_schema\x18\x019"))
+    mark = b"pkmn_schema\x18\x01"
+    path.write_bytes(path.read_bytes().replace(mark + str(SCHEMA_VERSION).encode(), mark + b"9"))
     (run / INDEX_FILE).unlink()
     for reading in readings(run).values():
         with pytest.raises(RunError, match=rf"{THIRD} was written by a newer version"):

@@ -149,8 +149,8 @@ def steps_until_the_learner_alone_gets_there(learner: DQN, demonstrated: float) 
             )
         )
         tile, age = (0, 0) if reached or cut else (following, age)
-        if count % learner.update_interval == 0 and (drawn := learner.draw()) is not None:
-            learner.learn(drawn)
+        if count % learner.update_interval == 0 and (sampled := learner.sample()) is not None:
+            learner.learn(sampled)
             learner.publish()
         if count % 50 == 0 and finds_the_way(learner):
             return count
@@ -179,7 +179,7 @@ def test_the_weight_falls_to_its_end_and_a_longer_budget_does_not_raise_it(
     saved = training.learner.state_dict()
     training.run(60)
     assert training.learner.demonstration_weight == final
-    longer = DQN(training.observation_space, training.action_space, 2, 7, training.learner._settings, "cpu", 1_000_000)
+    longer = DQN(training.observation_space, training.action_space, 2, 7, training.learner.settings, "cpu", 1_000_000)
     longer.load_state_dict(saved)
     assert longer.demonstration_weight == pytest.approx((1 + final) / 2)
 
@@ -227,8 +227,8 @@ def learner_of_labels(**settings: Any) -> DQN:
                 advised=np.array([RIGHT[state]]),
             )
         )
-        if count % 4 == 3 and (drawn := learner.draw()) is not None:
-            learner.learn(drawn)
+        if count % 4 == 3 and (sampled := learner.sample()) is not None:
+            learner.learn(sampled)
             learner.publish()
     return learner
 
@@ -261,19 +261,19 @@ def test_exploration_is_small_once_there_are_labels(scripted_training: Any) -> N
     assert resumed.epsilon == 0.02
 
 
-def test_drawn_actions_follow_the_values(scripted_training: Any) -> None:
+def test_sampled_actions_follow_the_values(scripted_training: Any) -> None:
     training = scripted_training(softmax_temperature=0.5).run(60)
     learner, seen = training.learner, training.observations(5)
     before = learner.state_dict()
     greedy_actions, confidences, _ = learner.act(seen, explore=False)
     values = learner.action_values()
     many = {name: np.repeat(array[:1], 4_000, axis=0) for name, array in seen.items()}
-    drawn, sure = learner.sample_actions(many, np.random.default_rng(0))
+    sampled, sure = learner.sample_actions(many, np.random.default_rng(0))
     likely = np.exp((values[0] - values[0].max()) / 0.5)
-    np.testing.assert_allclose(np.bincount(drawn, minlength=4) / 4_000, likely / likely.sum(), atol=0.03)
-    assert drawn.tolist() == learner.sample_actions(many, np.random.default_rng(0))[0].tolist()
+    np.testing.assert_allclose(np.bincount(sampled, minlength=4) / 4_000, likely / likely.sum(), atol=0.03)
+    assert sampled.tolist() == learner.sample_actions(many, np.random.default_rng(0))[0].tolist()
     np.testing.assert_allclose(sure, confidences[0])
-    assert greedy_actions[0] == np.bincount(drawn).argmax()
+    assert greedy_actions[0] == np.bincount(sampled).argmax()
     after = learner.state_dict()
     assert after["random.act"] == before["random.act"]
     assert after["record.gaps_seen"] == before["record.gaps_seen"]

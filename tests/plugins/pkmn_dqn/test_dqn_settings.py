@@ -29,6 +29,8 @@ def test_every_setting_is_explained_with_its_default(name: str) -> None:
         assert shown == str(default).lower()
     elif isinstance(default, str):
         assert shown == default
+    elif default is None:
+        assert shown == "not set"
     elif isinstance(default, tuple):
         assert shown == str(list(default)).replace(",", "")
     else:

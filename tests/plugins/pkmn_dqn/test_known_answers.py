@@ -83,12 +83,15 @@ def feed(
 
 def learn(learner: DQN, updates: int) -> None:
     for _ in range(updates):
-        learner.learn(learner.draw())
+        learner.learn(learner.sample())
     learner.publish()
 
 
 def values(learner: DQN, num_states: int, masks: np.ndarray | None = None) -> np.ndarray:
-    return learner._values(learner._layout.encode(seen(list(range(num_states)), num_states, masks)))
+    learner.act(seen(list(range(num_states)), num_states, masks), explore=False)
+    found = learner.action_values()
+    assert found is not None
+    return found
 
 
 def value_iteration(step: Step, num_states: int, num_actions: int, gamma: float) -> np.ndarray:
@@ -131,6 +134,7 @@ def test_values_meet_value_iteration(settings: dict[str, Any]) -> None:
     assert np.abs(values(learner, 6) - truth).max() < 0.01 * np.abs(truth).max()
 
 
+@pytest.mark.long
 def test_masked_actions_have_no_say_in_the_values() -> None:
     """In a corridor where every step costs, a third action is never allowed, and its worth is unknown."""
 
@@ -296,8 +300,8 @@ def test_cart_pole_is_balanced() -> None:
             )
         )
         state = pole.reset()[0] if terminated or truncated else following
-        if count % learner.update_interval == 0 and (drawn := learner.draw()) is not None:
-            learner.learn(drawn)
+        if count % learner.update_interval == 0 and (sampled := learner.sample()) is not None:
+            learner.learn(sampled)
             learner.publish()
     lengths = []
     for seed in range(10):

@@ -42,15 +42,15 @@ def gambler(**settings: int) -> DQN:
                 shown, np.array([count % 2]), np.array([paid], np.float32), yes, no, shown, np.zeros(1, np.uint8)
             )
         )
-        if (drawn := learner.draw()) is not None:
-            learner.learn(drawn)
+        if (sampled := learner.sample()) is not None:
+            learner.learn(sampled)
             learner.publish()
     return learner
 
 
 def test_quantiles_are_those_of_what_came() -> None:
     learner = gambler(quantiles=COUNT)
-    network = learner._learning.here.online
+    network = learner.learning.here.online
     with torch.no_grad():
         coin, sure = network.distributions({"vector": torch.ones(1, 1)})[0].sort(dim=1).values
     assert coin[0] < 0.3

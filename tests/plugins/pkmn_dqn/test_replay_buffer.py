@@ -182,7 +182,7 @@ def test_prioritised_draws_give_what_happened_across_ends_of_episodes(
         if not sampleable:
             continue
         priorities.follow(sampleable)
-        rows, _ = priorities.draw(8, 0.4, rng)
+        rows, _ = priorities.sample(8, 0.4, rng)
         sample = buffer.at(rows, n_step, GAMMA)
         for index, row in enumerate(rows.tolist()):
             before, action, total, discount, after = history.expected(row, n_step)
@@ -212,8 +212,8 @@ def test_sampling_is_uniform_over_the_latest_steps() -> None:
     buffer = ReplayBuffer(COLUMNS, 2, capacity=20, segment_steps=8)
     feed(history, buffer, [["go", "go"]] * 30)
     rows = buffer.sample(8_000, 3, GAMMA, np.random.default_rng(0)).rows
-    drawn, counts = np.unique(rows, return_counts=True)
-    assert drawn.tolist() == list(range(40, 54))
+    sampled, counts = np.unique(rows, return_counts=True)
+    assert sampled.tolist() == list(range(40, 54))
     assert counts.min() > 450  # 571 are expected; five standard deviations less
 
 

@@ -32,13 +32,13 @@ def test_every_sum_is_that_of_its_children_and_a_refilled_tree_is_the_same_one(d
     tree = SumTree(slots)
     numbers = changed(tree, data.draw(changes(slots)))
     assert tree.values.tolist() == [numbers.get(slot, 0.0) for slot in range(slots)]
-    nodes = tree._nodes
+    nodes = tree.nodes
     inner = np.arange(1, len(nodes) // 2)
     np.testing.assert_array_equal(nodes[inner], nodes[2 * inner] + nodes[2 * inner + 1])
     assert tree.total == pytest.approx(sum(numbers.values()), rel=1e-12)
     again = SumTree(slots)
     again.fill(tree.values.copy())
-    np.testing.assert_array_equal(again._nodes, nodes)
+    np.testing.assert_array_equal(again.nodes, nodes)
 
 
 @settings(deadline=None)
@@ -62,9 +62,9 @@ def test_slots_come_in_proportion_to_their_numbers() -> None:
     tree, rng = SumTree(10), np.random.default_rng(0)
     numbers = np.array([1.0, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     tree.fill(numbers)
-    drawn = np.concatenate([tree.sample(1, rng) for _ in range(20_000)])
+    sampled = np.concatenate([tree.sample(1, rng) for _ in range(20_000)])
     expected = 20_000 * numbers / numbers.sum()
-    assert ((np.bincount(drawn, minlength=10) - expected) ** 2 / expected).sum() < 27.9
+    assert ((np.bincount(sampled, minlength=10) - expected) ** 2 / expected).sum() < 27.9
 
 
 def test_stratified_draws_come_as_often_with_less_variance() -> None:

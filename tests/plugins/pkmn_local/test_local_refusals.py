@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("xllamacpp")
 
+from pkmn_local import backend as backend_module
 from pkmn_local.backend import LocalBackend
 from pkmncli.api import LLMFailure, LLMFault, LLMRequest
 
@@ -30,13 +32,18 @@ class Llama:
             take({"choices": [{"delta": {"content": "up"}, "finish_reason": "stop"}]})
 
 
-def backend_of(llama: Llama) -> LocalBackend:
-    backend = LocalBackend(None, None)
-    backend._server = llama
-    return backend
+@pytest.fixture
+def backend_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Llama], LocalBackend]:
+    monkeypatch.setattr(backend_module, "find_model", lambda *_: tmp_path / "a.gguf")
+
+    def make(llama: Llama) -> LocalBackend:
+        monkeypatch.setattr(backend_module.xllamacpp, "Server", lambda params: llama)
+        return LocalBackend(None, None)
+
+    return make
 
 
-def test_the_question_says_what_the_system_role_would() -> None:
+def test_the_question_says_what_the_system_role_would(backend_of: Callable[[Llama], LocalBackend]) -> None:
     llama, told = Llama("Jinja Exception: System role not supported"), []  # type: tuple[Llama, list[str]]
     backend = backend_of(llama)
     backend.tell = told.append
@@ -47,7 +54,7 @@ def test_the_question_says_what_the_system_role_would() -> None:
     backend.close()
 
 
-def test_another_refusal_is_told() -> None:
+def test_another_refusal_is_told(backend_of: Callable[[Llama], LocalBackend]) -> None:
     backend = backend_of(Llama("this is not to our taste"))
     with pytest.raises(LLMFailure, match="not to our taste") as failure:
         backend.complete(REQUEST)

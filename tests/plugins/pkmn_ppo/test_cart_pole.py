@@ -26,10 +26,8 @@ SETTINGS = PPOSettings(
     n_steps=64,
     batch_size=128,
     n_epochs=6,
-    learning_rate=2e-3,
+    learning_rate=1e-3,
     learning_rate_decay=1.0,
-    gamma=0.98,
-    gae_lambda=0.8,
     ent_coef=0.0,
     vector_features=64,
     head_features=64,
@@ -59,7 +57,7 @@ def trained() -> PPO:
             if running is not None:
                 learner.learn(running)
                 learner.publish()
-            running = learner.draw()
+            running = learner.sample()
     return learner
 
 

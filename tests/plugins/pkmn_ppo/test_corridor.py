@@ -86,7 +86,7 @@ def trained(rl: str, masked: bool, steps: int) -> tuple[Any, int]:
             if running is not None:
                 learner.learn(running)
                 learner.publish()
-            running = learner.draw()
+            running = learner.sample()
         if step == steps * 4 // 5:
             before = corridors.ways_out
     return learner, corridors.ways_out - before

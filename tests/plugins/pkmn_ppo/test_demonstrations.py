@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from support.variants import long_after
 
 from pkmn_ppo.learner import A2C, PPO
 from pkmn_ppo.settings import A2CSettings, PPOSettings
@@ -45,8 +46,8 @@ def learner_of_labels(rl: str, advised: bool = True, **settings: Any) -> Any:
                 told,
             )
         )
-        if (count + 1) % learner.update_interval == 0 and (drawn := learner.draw()) is not None:
-            learner.learn(drawn)
+        if (count + 1) % learner.update_interval == 0 and (sampled := learner.sample()) is not None:
+            learner.learn(sampled)
             learner.publish()
     return learner
 
@@ -70,7 +71,14 @@ def test_labels_alone_fix_the_likeliest_action(rl: str) -> None:
 @BOTH
 @pytest.mark.parametrize(
     "off",
-    [{"advised": False}, {"demonstration_weight": 0}, {"demonstration_fraction": 0, "demonstration_final_weight": 0}],
+    long_after(
+        1,
+        [
+            {"advised": False},
+            {"demonstration_weight": 0},
+            {"demonstration_fraction": 0, "demonstration_final_weight": 0},
+        ],
+    ),
 )
 def test_without_them_nothing_does(rl: str, off: dict[str, Any]) -> None:
     assert greedy(learner_of_labels(rl, **off)) != RIGHT
@@ -83,10 +91,10 @@ def test_the_weight_falls_by_the_learners_own_steps(rl: str) -> None:
 
 
 @BOTH
-def test_drawn_actions_are_the_policys(rl: str) -> None:
+def test_sampled_actions_are_the_policys(rl: str) -> None:
     learner = learner_of_labels(rl, demonstration_fraction=0.01)
-    drawn, confidences = learner.sample_actions(seen(*[0] * 4_000), np.random.default_rng(0))
-    shares = np.bincount(drawn, minlength=4) / 4_000
+    sampled, confidences = learner.sample_actions(seen(*[0] * 4_000), np.random.default_rng(0))
+    shares = np.bincount(sampled, minlength=4) / 4_000
     np.testing.assert_allclose(shares, np.maximum(learner.action_values()[0], 0), atol=0.03)
     assert shares[3] == 0
     assert confidences.shape == (4_000,)

@@ -13,9 +13,9 @@ import torch
 
 from pkmn_ppo.a2c import A2CLearning, policy_gradient_loss
 from pkmn_ppo.experience import Experience
-from pkmn_ppo.learning import PolicyLearning
-from pkmn_ppo.ppo import PPOLearning, clipped_surrogate, value_error, weights_of_drawn
+from pkmn_ppo.ppo import PPOLearning, clipped_surrogate, importance_weights, value_error
 from pkmn_ppo.settings import A2CSettings, PPOSettings
+from pkmn_ppo.update import PolicyLearning
 from pkmncli.learners.observations import layout_of
 
 SIZES = {"vector_features": 8, "head_features": 8}
@@ -71,9 +71,9 @@ def test_the_clipped_surrogate_by_hand() -> None:
     assert clipped.item() == pytest.approx(4 / 5)
 
 
-def test_a_press_counts_as_much_as_it_became_likelier_since_it_was_drawn() -> None:
-    before, drawn = torch.tensor([0.3, 0.2, 0.9, 0.5]).log(), torch.tensor([0.2, 0.4, 0.1, 0.5]).log()
-    weights = weights_of_drawn(before, drawn, torch.tensor([1.0, 1, 1, 0]), most=2.0)
+def test_a_press_counts_as_much_as_it_became_likelier_since_it_was_sampled() -> None:
+    before, sampled = torch.tensor([0.3, 0.2, 0.9, 0.5]).log(), torch.tensor([0.2, 0.4, 0.1, 0.5]).log()
+    weights = importance_weights(before, sampled, torch.tensor([1.0, 1, 1, 0]), most=2.0)
     np.testing.assert_allclose(weights, [1.5, 0.5, 2.0, 0.0], rtol=1e-6)
 
 
@@ -113,9 +113,9 @@ def test_the_loss_of_ppo_by_hand(clip_range_vf: float) -> None:
 def test_the_loss_of_a2c_by_hand() -> None:
     """An action that has become half as likely counts half; one that has become likelier counts once."""
     log_probs = torch.tensor([0.2, 0.4, 0.3]).log().requires_grad_()
-    drawn = torch.tensor([0.4, 0.2, 1.0]).log()
+    sampled = torch.tensor([0.4, 0.2, 1.0]).log()
     advantages, own = torch.tensor([3.0, 5.0, 7.0]), torch.tensor([1.0, 1.0, 0.0])
-    loss = policy_gradient_loss(log_probs, drawn, advantages, own)
+    loss = policy_gradient_loss(log_probs, sampled, advantages, own)
     assert loss.item() == pytest.approx(-(0.5 * math.log(0.2) * 3 + math.log(0.4) * 5) / 3)
     loss.backward()
     assert log_probs.grad is not None
@@ -175,13 +175,13 @@ def test_the_policy_moves_towards_presses_that_turned_out_well(rl: str) -> None:
     before = likelihoods()
     batch = replace(batch, log_probs=before, advantages=advantages)
     for _ in range(5):
-        learning._step(*learning.loss(batch, 0.0))
+        learning.step(*learning.loss(batch, 0.0))
     assert ((likelihoods() - before) * advantages).mean() > 0
 
 
 def test_minibatches_are_of_about_equal_size_and_hold_every_step_once_an_epoch() -> None:
     learning = learning_of("ppo", batch_size=8, n_epochs=2)
-    epochs = learning.epochs(30, np.random.default_rng(0))
+    epochs = learning.epochs(np.arange(30), np.random.default_rng(0))
     assert [[len(rows) for rows in epoch] for epoch in epochs] == [[8, 8, 7, 7]] * 2
     first, second = (np.concatenate(epoch) for epoch in epochs)
     assert sorted(first) == sorted(second) == list(range(30))
@@ -189,7 +189,7 @@ def test_minibatches_are_of_about_equal_size_and_hold_every_step_once_an_epoch()
 
 
 def test_a2c_takes_all_steps_at_once() -> None:
-    ((rows,),) = learning_of("a2c").epochs(10, np.random.default_rng(0))
+    ((rows,),) = learning_of("a2c").epochs(np.arange(10), np.random.default_rng(0))
     assert rows.tolist() == list(range(10))
 
 
@@ -202,7 +202,7 @@ def test_the_entropy_coefficient_opens_the_policy(rl: str) -> None:
     batch = replace(batch_of(), advantages=torch.zeros(6))
     before = learning.loss(batch, 1.0)[1]["entropy"]
     for _ in range(20):
-        learning._step(*learning.loss(batch, 1.0))
+        learning.step(*learning.loss(batch, 1.0))
     assert learning.loss(batch, 1.0)[1]["entropy"] > before + 0.1
 
 

@@ -14,39 +14,38 @@ from pkmn_ppo.settings import A2CSettings
 from pkmncli.api import Source
 from pkmncli.errors import ConfigurationError, TrainingError
 
+NO_MEMORY = np.zeros((2, 0), np.float32)
 BOTH = pytest.mark.parametrize("rl", ["ppo", "a2c"])
 
 
-def test_probabilities_are_those_that_the_presses_were_drawn_with(scripted_training: Any) -> None:
+def test_probabilities_are_those_that_the_presses_were_sampled_with(scripted_training: Any) -> None:
     """Also after an update published within the rollout."""
     training = scripted_training("ppo", n_steps=4, batch_size=4, learning_rate=0.01).run(9)
     learner = training.learner
     observations = training.observations(9)
     actions, _, _ = learner.act(observations, explore=True)
-    policy, _ = learner._evaluate(learner._layout.encode(observations))
+    policy = learner.acting.judge(observations, NO_MEMORY, learner.steps).log_probs
     training.observe(observations, actions)
-    np.testing.assert_array_equal(learner._rollout.steps["log_probs"][1], policy[[0, 1], actions])
+    np.testing.assert_array_equal(learner.rollout.steps["log_probs"][1], policy[[0, 1], actions])
 
 
 def test_presses_of_others_are_not_the_learners_own(scripted_training: Any) -> None:
     training = scripted_training()
     learner, observations = training.learner, training.observations(0)
     observations["action_mask"][:] = 1
-    drawn = learner.act(observations, explore=True)[0]
-    other = (drawn + 1) % 4
     cases = [
-        (drawn, Source.RL, True),
-        (drawn, Source.EXPLORE, True),
-        (drawn, Source.RULE, False),  # the same action, but chosen by the rules
-        (drawn, Source.LLM, False),
-        (other, Source.RL, False),
+        (0, Source.RL, True),
+        (0, Source.EXPLORE, True),
+        (0, Source.RULE, False),  # the same action, but chosen by the rules
+        (0, Source.LLM, False),
+        (1, Source.RL, False),  # another action
     ]
-    for row, (actions, source, own) in enumerate(cases):
-        learner._drawn_actions[:] = drawn
-        training.observe(observations, actions, source)
-        assert learner._rollout.steps["own"][row].tolist() == [own, own]
-    training.observe(observations, drawn)  # nothing was sampled for this step
-    assert not learner._rollout.steps["own"][len(cases)].any()
+    for row, (distance, source, own) in enumerate(cases):
+        sampled = learner.act(observations, explore=True)[0]
+        training.observe(observations, (sampled + distance) % 4, source)
+        assert learner.rollout.steps["own"][row].tolist() == [own, own]
+    training.observe(observations, sampled)  # nothing was sampled for this step
+    assert not learner.rollout.steps["own"][len(cases)].any()
 
 
 def test_a_rollout_that_nobody_drew_waits(scripted_training: Any) -> None:
@@ -55,8 +54,8 @@ def test_a_rollout_that_nobody_drew_waits(scripted_training: Any) -> None:
     learner, observations = training.learner, training.observations(0)
     for _ in range(6):
         training.observe(observations, learner.act(observations, explore=True)[0])
-    assert learner.draw().rollout.filled == 4
-    assert learner.draw() is None
+    assert learner.sample().rollout.filled == 4
+    assert learner.sample() is None
     assert learner.steps == 12
 
 
@@ -83,13 +82,13 @@ def test_what_it_thought_of_every_action_are_probabilities(scripted_training: An
     assert (np.isfinite(values) == allowed).all()
 
 
-def test_what_is_drawn_is_exploration_unless_it_is_the_most_probable(scripted_training: Any) -> None:
+def test_what_is_sampled_is_exploration_unless_it_is_the_most_probable(scripted_training: Any) -> None:
     training = scripted_training()
     for step in range(50):
         observations = training.observations(step)
         likeliest, _, _ = training.learner.act(observations, explore=False)
-        drawn, _, exploring = training.learner.act(observations, explore=True)
-        assert exploring.tolist() == (drawn != likeliest).tolist()
+        sampled, _, exploring = training.learner.act(observations, explore=True)
+        assert exploring.tolist() == (sampled != likeliest).tolist()
 
 
 def test_confidence_is_reliability_times_the_lead_of_the_likeliest(scripted_training: Any) -> None:
@@ -97,11 +96,11 @@ def test_confidence_is_reliability_times_the_lead_of_the_likeliest(scripted_trai
     learner, observations = training.learner, training.observations(0)
     observations["action_mask"][1] = [0, 0, 1, 0]
     moments = {"choices": 1e9, "value_variance": 1.0, "return_variance": 1.0, "covariance": 0.5}
-    learner._value_reliability._moments |= moments
+    state = learner.state_dict()
+    learner.load_state_dict(state | {"record.moments": state["record.moments"] | moments})
     assert learner.reliability == pytest.approx(0.5)
     _, confidences, _ = learner.act(observations, explore=False)
-    log_probs, _ = learner._evaluate(learner._layout.encode(observations))
-    first, second = np.sort(np.exp(log_probs[0]))[::-1][:2]
+    first, second = np.sort(learner.action_values()[0])[::-1][:2]
     assert confidences == pytest.approx([0.5 * (first - second), 0.5], abs=1e-6)
 
 
@@ -185,7 +184,7 @@ def test_a_loss_that_is_not_finite_is_an_error(scripted_training: Any, rl: str) 
     for _ in range(10):
         training.observe(training.observations(0), np.zeros(2, np.int64), rewards=(1e38, 1e38))
     with pytest.raises(TrainingError, match=rf"The loss of {rl} became \w+ at gradient step 1: lower {rl}"):
-        training.learner.learn(training.learner.draw())
+        training.learner.learn(training.learner.sample())
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def written(cell: str) -> object:
         return tuple(json.loads(cell))
     if cell.isalpha():
         return cell
-    return float(cell.replace(",", "")) if cell else None
+    return None if cell in ("", "not set") else float(cell.replace(",", ""))
 
 
 @pytest.mark.parametrize("name", sorted({*PPOSettings.model_fields, *A2CSettings.model_fields}))

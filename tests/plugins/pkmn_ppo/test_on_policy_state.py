@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file, save_file
+from support.variants import long_after
 
 from pkmn_ppo.learner import PPO
 from pkmn_ppo.settings import PPOSettings
@@ -39,7 +40,7 @@ def through_files(folder: Path, state: dict[str, Any]) -> dict[str, Any]:
     return read | json.loads((folder / "learner.json").read_text())
 
 
-@pytest.mark.parametrize("at", [22, 45, 53])
+@pytest.mark.parametrize("at", long_after(1, [22, 45, 53]))
 @pytest.mark.parametrize(
     ("rl", "settings"), [("ppo", {"target_kl": 0.002, "ent_coef_decay": 1}), ("a2c", {"n_steps": 4})]
 )
@@ -67,7 +68,7 @@ def test_a_state_between_choosing_and_what_followed_is_whole(scripted_training: 
     for either in (training, resumed):
         either.observe(observations, actions)
     assert_equal_states(training.learner.state_dict(), resumed.learner.state_dict())
-    assert resumed.learner._rollout.steps["own"][0].all()
+    assert resumed.learner.rollout.steps["own"][0].all()
 
 
 @BOTH
@@ -87,7 +88,7 @@ def test_learned_weights_act_only_once_published(scripted_training: Any, rl: str
     before = learner.state_dict()
     observations = training.observations(9)
     training.observe(observations, learner.act(observations, explore=True)[0])
-    learner.learn(learner.draw())
+    learner.learn(learner.sample())
     unpublished = learner.state_dict()
     learner.publish()
     after = learner.state_dict()
@@ -140,7 +141,7 @@ def test_a_real_rollout_is_kept_packed() -> None:
         action_mask=gymnasium.spaces.Box(0, 1, (9,), np.int8),
     )
     learner = PPO(space, gymnasium.spaces.Discrete(9), 1, 0, PPOSettings())
-    arrays = (*learner._rollout.observations.values(), *learner._rollout.steps.values())
+    arrays = (*learner.rollout.observations.values(), *learner.rollout.steps.values())
     assert sum(array.nbytes for array in arrays) < 6.5e6
     assert learner.experience_steps == 0
     assert list(learner.segments()) == []

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from pkmn_ppo.policy import ActorCritic, MaskedCategorical, leads
+from pkmn_ppo.policy import ActorCritic, MaskedCategorical
 from pkmn_ppo.settings import PPOSettings
-from pkmncli.learners.drawing import pick
+from pkmncli.learners.action_gap import gaps_of
 from pkmncli.learners.observations import layout_of
+from pkmncli.learners.sampling import pick
 
 
 def test_a_masked_distribution_is_that_of_the_allowed_presses_alone() -> None:
@@ -40,21 +41,21 @@ def test_the_gradients_of_masked_logits_are_exactly_zero() -> None:
     assert (logits.grad[:, [0, 2, 4, 5]] != 0).all()
 
 
-def test_presses_are_drawn_with_their_probabilities_and_forbidden_ones_never() -> None:
+def test_presses_are_sampled_with_their_probabilities_and_forbidden_ones_never() -> None:
     probabilities = np.array([[0.0, 0.5, 0.0, 0.3, 0.2, 0.0]])
     dice = np.linspace(0, 1, 1_001)
-    drawn = pick(np.repeat(probabilities, len(dice), axis=0), dice)
-    shares = np.bincount(drawn, minlength=6) / len(dice)
+    sampled = pick(np.repeat(probabilities, len(dice), axis=0), dice)
+    shares = np.bincount(sampled, minlength=6) / len(dice)
     np.testing.assert_allclose(shares, probabilities[0], atol=0.002)
     assert shares[[0, 2, 5]].sum() == 0
 
 
 def test_the_lead_is_that_over_the_second() -> None:
-    np.testing.assert_allclose(leads(np.array([[0.2, 0.7, 0.1], [0.0, 0.0, 1.0]])), [0.5, 1.0])
-    assert leads(np.array([[1.0]])).tolist() == [1.0]
+    np.testing.assert_allclose(gaps_of(np.array([[0.2, 0.7, 0.1], [0.0, 0.0, 1.0]]), 1.0), [0.5, 1.0])
+    assert gaps_of(np.array([[1.0]]), 1.0).tolist() == [1.0]
 
 
-def test_at_first_all_presses_are_about_equally_likely() -> None:
+def test_at_first_all_presses_are_about_equally_likely_and_values_near_zero() -> None:
     space = gymnasium.spaces.Dict(
         screen=gymnasium.spaces.Box(0, 255, (72, 40), np.uint8), state=gymnasium.spaces.Box(0, 1, (25,), np.float32)
     )
@@ -67,6 +68,19 @@ def test_at_first_all_presses_are_about_equally_likely() -> None:
         "action_mask": torch.ones(16, 9, dtype=torch.uint8),
     }
     with torch.no_grad():
-        policy, values = network(observations)
+        policy, values, _ = network(observations)
     assert values.shape == (16,)
+    assert values.abs().max() < 0.05  # less than a rare reward of 1 is worth, scaled by 0.1
     assert policy.log_probs.exp().numpy() == pytest.approx(1 / 9, abs=0.02)
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+def test_layer_normalisation_hides_how_large_a_vector_is(normalised: bool) -> None:
+    space = gymnasium.spaces.Dict(state=gymnasium.spaces.Box(-4, 4, (4,), np.float32))
+    torch.manual_seed(0)
+    settings = PPOSettings(vector_layer_norm=normalised)
+    network = ActorCritic(layout_of(space, gymnasium.spaces.Discrete(2), "ppo"), settings)
+    vectors = torch.randn(16, 4)
+    with torch.no_grad():
+        once, twice = (network.features({"vector": vectors * factor}) for factor in (1.0, 2.0))
+    torch.testing.assert_close(twice, once if normalised else 2 * once, rtol=1e-3, atol=1e-3)

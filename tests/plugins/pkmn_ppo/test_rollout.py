@@ -47,7 +47,13 @@ def add(
         np.zeros(2, np.uint8),
     )
     rollout.append(
-        columns(*now), step, columns(*following), np.array(own), np.full(2, -0.5, np.float32), np.array(labels)
+        columns(*now),
+        step,
+        step.actions,
+        columns(*following),
+        np.array(own),
+        np.full(2, -0.5, np.float32),
+        np.array(labels),
     )
 
 
@@ -63,9 +69,11 @@ def played() -> Rollout:
 class Numbers:
     """Stand-in for a network: an observation's value is its number."""
 
-    def __call__(self, observations: dict[str, torch.Tensor]) -> tuple[MaskedCategorical, torch.Tensor]:
-        mask = observations["action_mask"]
-        return MaskedCategorical(torch.zeros(mask.shape), mask), observations["vector"][:, 0]
+    def __call__(
+        self, observations: dict[str, torch.Tensor], memory: None, starts: None
+    ) -> tuple[MaskedCategorical, torch.Tensor, torch.Tensor]:
+        mask, vector = observations["action_mask"], observations["vector"]
+        return MaskedCategorical(torch.zeros(mask.shape), mask), vector[:, 0], vector[:, :0]
 
 
 def test_what_followed_is_kept_where_it_is_not_the_next_row() -> None:
@@ -136,3 +144,18 @@ def test_a_rollout_of_another_shape_is_refused() -> None:
         Rollout(COLUMNS, 2, 2).load_state_dict(played().state_dict())
     with pytest.raises(CheckpointError, match="rollout does not fit"):
         Rollout({"vector": ((1,), np.float32)}, 3, 2).load_state_dict(played().state_dict())
+
+
+def test_memories_are_cleared_after_episodes_but_not_where_the_experience_was_interrupted() -> None:
+    rollout = Rollout(COLUMNS, 4, 2, memory_size=3)
+    add(rollout, (1, 101), (2, 102), truncated=(False, True))
+    add(rollout, (2, 103), (3, 104), terminated=(True, False))
+    add(rollout, (4, 150), (5, 151))  # environment 1 was rebuilt
+    resumed = Rollout(COLUMNS, 4, 2, memory_size=3)
+    resumed.load_state_dict(rollout.state_dict())
+    assert resumed.steps["ended"][1].tolist() == [True, True]
+    for one in (rollout, resumed):
+        starts = one.starts()
+        assert starts is not None
+        assert starts.tolist() == [[0, 0], [0, 1], [1, 0], [0, 0]]
+    assert played().starts() is None

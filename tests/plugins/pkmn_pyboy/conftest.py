@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import own_cache
 from support.pyboy_fakes import FakeMemory
 
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -14,12 +15,7 @@ from pkmn_pyboy.profile.loading import GAMES_FOLDER, load_profile
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.settings import EnvironmentSettings
 
-
-@pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
+__all__ = ["own_cache"]
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ def test_a_saved_game_is_continued_once_for_each_save(
     make: Make, file: Path, quillwood: GameProfile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(starts, "_kept", {})
+    monkeypatch.setattr(starts, "kept_starts", {})
     played = []
 
     def count(emulator: Emulator, profile: GameProfile, save: BatterySave) -> int:
@@ -93,7 +93,7 @@ def test_a_saved_game_is_continued_once_for_each_save(
 
     monkeypatch.setattr(starts, "continue_game", count)
     make(cartridge=file).reset(seed=0)
-    starts._kept.clear()
+    starts.kept_starts.clear()
     make(cartridge=file).reset(seed=0)
     assert len(played) == 1, "the second time it comes from the cache"
     other = tmp_path / "other.sav"

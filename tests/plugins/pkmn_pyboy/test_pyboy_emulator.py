@@ -141,7 +141,7 @@ def states(start: Start, rom_path: Path) -> dict[str, bytes]:
         ("too long", "longer than one of this game"),
         ("newer", "of PyBoy's format"),
         ("older", "of PyBoy's format"),
-        ("something else", "no save state"),
+        ("something else", "no saved state"),
         ("other colour mode", "other colour mode"),
         ("other game", "of another"),
     ],

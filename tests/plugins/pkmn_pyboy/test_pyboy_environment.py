@@ -129,6 +129,7 @@ def test_kind_of_observation_changes_nothing_in_the_game(make: Make) -> None:
     assert len({environment.facts() for environment in environments}) == 1
 
 
+@pytest.mark.long
 def test_same_episode_in_every_process() -> None:
     outputs = {
         subprocess.run([sys.executable, "-c", PLAY], check=True, capture_output=True, text=True).stdout

@@ -190,6 +190,7 @@ def test_novelty_distinguishes_coarse_pictures(cell_pixels: int) -> None:
     assert resumed.count == 3
 
 
+@pytest.mark.long
 def test_it_is_trained_evaluated_and_replayed(
     image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

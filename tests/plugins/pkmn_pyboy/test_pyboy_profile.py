@@ -9,11 +9,11 @@ import pytest
 from support.pyboy_fakes import FakeMemory, small_rom
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.navigation.grid import _NEEDED
 from pkmn_pyboy.profile.loading import load_profile
 from pkmn_pyboy.profile.memory_map import ReadPlan
 from pkmn_pyboy.profile.milestones import Station, Target
 from pkmn_pyboy.profile.model import GameProfile
+from pkmn_pyboy.world.loaded_map import NEEDED_FIELDS
 from pkmncli.errors import EnvironmentSetupError
 
 GAME = """
@@ -123,7 +123,7 @@ def test_crystal_is_whole(crystal: GameProfile) -> None:
     assert len(crystal.roms) == 3
     assert all(milestone.hint for milestone in crystal.milestones)
     assert all(field.meaning for field in crystal.memory.fields.values())
-    assert set(_NEEDED) <= set(crystal.memory.fields)
+    assert set(NEEDED_FIELDS) <= set(crystal.memory.fields)
     assert crystal.memory["wPartyMon6"].address == crystal.memory["wPartyMon1"].address + 5 * 48
     assert crystal.memory.rom_tables["MapGroupPointers"].offset == 0x94000
     assert crystal.collision.names["tall_grass"] not in crystal.collision.wall

@@ -15,6 +15,7 @@ from support.pyboy_fakes import FakeMemory
 from support.recordings import apply, recorded_rows
 
 from pkmn_pyboy.pilot.memory import PilotMemory
+from pkmn_pyboy.pilot.notes import BattleNotes, BattlePlan
 from pkmn_pyboy.pilot.screens import dialogue, pages
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import GameProfile
@@ -158,14 +159,14 @@ def test_a_page_that_a_plan_opens_in_a_battle_is_waited_for(crystal: GameProfile
     state = StateReader(crystal).read(memory)
     assert (state.phase, state.message_box, state.menu.cursor_shown) == (Phase.BATTLE, False, False)
     for plan, waited in (
-        (["switch", 1, -1, ""], True),
-        (["item", 1, 0, ""], True),
-        (["move", 0, -1, ""], False),
-        ([], False),
+        (BattlePlan("switch", 1), True),
+        (BattlePlan("item", 1, 0), True),
+        (BattlePlan("move"), False),
+        (None, False),
     ):
-        pilot = PilotMemory(battle_plan=plan)
+        pilot = PilotMemory(battle=BattleNotes(plan))
         pages.note(state, pilot)
         assert (pages.wait(pilot, PilotSettings()) is not None) == waited
-    pilot = PilotMemory(battle_plan=["switch", 1, -1, ""])
+    pilot = PilotMemory(battle=BattleNotes(BattlePlan("switch", 1)))
     pages.note(StateReader(crystal).read(memory.cursor(3, 0)), pilot)
     assert pages.wait(pilot, PilotSettings()) is None

@@ -48,7 +48,7 @@ def play_live() -> Stretch:
     try:
         environment.reset(seed=LIVE_SEED)
         pilot.reset(LIVE_SEED)
-        reader = StateReader(environment.profile, environment.rom.data)
+        reader = StateReader(environment.profile, environment.game.cartridge.damage_rules)
         stretch.states.append(reader.read(emulator))
 
         def press_in_parts(button: str | None, hold_frames: int, action_frames: int, render: bool = True) -> None:

@@ -24,7 +24,7 @@ from pkmncli.errors import EnvironmentSetupError
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(starts, "_kept", {})
+    monkeypatch.setattr(starts, "kept_starts", {})
     return tmp_path / "pkmncli" / "starts"
 
 
@@ -50,7 +50,7 @@ def test_recipe_ends_where_the_player_has_control(rom_path: Path, quillwood: Gam
 def test_start_is_kept_between_processes(cache: Path, rom_path: Path, quillwood: GameProfile) -> None:
     first = start(rom_path, quillwood)
     (file,) = cache.iterdir()
-    starts._kept.clear()
+    starts.kept_starts.clear()
     written = file.stat().st_mtime_ns
     assert start(rom_path, quillwood) == first
     assert file.stat().st_mtime_ns == written
@@ -63,7 +63,7 @@ def test_a_start_is_played_from_power_on_wherever_the_emulator_has_been(
     first = start(rom_path, quillwood)
     for file in cache.iterdir():
         file.unlink()
-    starts._kept.clear()
+    starts.kept_starts.clear()
     emulator = Emulator(load_rom(rom_path))
     play_recipe(emulator, quillwood)
     for button in ("down", "right", "right"):
@@ -87,7 +87,7 @@ def test_a_kept_start_is_not_played_again(
     cache: Path, rom_path: Path, quillwood: GameProfile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = start(rom_path, quillwood)
-    starts._kept.clear()
+    starts.kept_starts.clear()
     forbid(monkeypatch)
     assert start(rom_path, quillwood) == first
 
@@ -102,7 +102,7 @@ def test_another_image_has_another_start(
     start(tmp_path / "changed.gbc", quillwood)
     assert len(list(cache.iterdir())) == 2
     (tmp_path / "elsewhere.gbc").write_bytes(rom_path.read_bytes())
-    starts._kept.clear()
+    starts.kept_starts.clear()
     forbid(monkeypatch)
     start(tmp_path / "elsewhere.gbc", quillwood)
 
@@ -114,9 +114,9 @@ def test_one_changed_byte_in_the_cache_is_noticed(cache: Path, rom_path: Path, q
     damaged = bytearray(good)
     damaged[-5000] ^= 0xFF
     file.write_bytes(damaged)
-    starts._kept.clear()
+    starts.kept_starts.clear()
     assert start(rom_path, quillwood) == first
-    starts._kept.clear()
+    starts.kept_starts.clear()
     assert start(rom_path, quillwood) == first
     assert file.read_bytes() != damaged, "it was written anew"
 
@@ -137,7 +137,7 @@ def test_a_cache_that_may_not_be_used_is_done_without(
             path.unlink()
         kept = []
     image = load_rom(rom_path)
-    starts._kept.clear()
+    starts.kept_starts.clear()
     with monkeypatch.context() as patch:
         patch.setattr(*((starts.tempfile, refused) if refused == "mkstemp" else (Path, refused)), refuse)
         emulator = Emulator(image)
@@ -153,7 +153,7 @@ def test_damaged_cache_is_played_again(cache: Path, rom_path: Path, quillwood: G
     first = start(rom_path, quillwood)
     (file,) = cache.iterdir()
     file.write_bytes(damage)
-    starts._kept.clear()
+    starts.kept_starts.clear()
     assert start(rom_path, quillwood) == first
     assert file.stat().st_size > 100_000
     assert [path.name for path in cache.iterdir()] == [file.name]
@@ -170,7 +170,7 @@ def test_without_a_cache_folder_all_works(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr(starts, "_kept", {})
+    monkeypatch.setattr(starts, "kept_starts", {})
     make(observation_type="state").reset(seed=1)
 
 

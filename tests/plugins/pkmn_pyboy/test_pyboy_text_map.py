@@ -9,14 +9,15 @@ from dataclasses import replace
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.navigation.grid import WALL, GridReader
-from pkmn_pyboy.navigation.people import ITEM, TRAINER, PeopleReader, Person
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import GameState, Phase
 from pkmn_pyboy.state.reader import StateReader
 from pkmn_pyboy.state.seen_tiles import SeenTiles
 from pkmn_pyboy.words.text_map import TextMap
+from pkmn_pyboy.world.loaded_map import LoadedMap
+from pkmn_pyboy.world.records import MapPerson, Role
+from pkmn_pyboy.world.tile_rules import WALL
 from pkmncli.api import Action
 
 from support.pyboy_fakes import IN_CONTROL, FakeMemory  # isort: skip
@@ -73,7 +74,7 @@ def test_the_bedroom(make: Make) -> None:
     assert tiles == expected
     assert text.splitlines()[0] == BEDROOM.splitlines()[0]
     assert f"@ you, facing {state.facing.name.lower()}; . free; # wall; D door or stairs; S sign" in text
-    assert "Ways out: D (7, 0) to Home 1F" in text
+    assert "Exits: D (7, 0) to Home 1F" in text
     for unused in ("water", "grass", "trainer", "not seen"):
         assert unused not in text
 
@@ -85,8 +86,8 @@ def test_letters_say_what_the_tiles_are_and_the_legend_what_the_letters_are(make
     tiles = tiles_of(text)
     legend = next(line for line in text.splitlines() if line.startswith("@ you"))
     assert {entry.split()[0] for entry in legend.split("; ")} == set(tiles.values())
-    reader = GridReader(environment.emulator, environment.profile)
-    grid = reader.read(environment.state.map_id)
+    reader = LoadedMap(environment.emulator, environment.profile)
+    grid = reader.grid(environment.state.map_id)
     for (x, y), letter in tiles.items():
         value = grid.tiles[grid.cell(x, y)]
         if letter == ".":
@@ -194,20 +195,22 @@ def test_a_letter_for_each_kind_of_tile_and_person(make: Make, monkeypatch: pyte
         "tall_grass": '"', "long_grass": '"', "ledge_down": "v", "ledge_left": "<", "ledge_right": ">",
         "ledge_down_left": "v", "floor": ".", "wall": "#",
     }  # fmt: skip
-    real = GridReader(environment.emulator, environment.profile).read(environment.state.map_id)
+    real = LoadedMap(environment.emulator, environment.profile).grid(environment.state.map_id)
     tiles, places = bytearray(real.tiles), {}
     free = [(x, y) for y in (2, 3) for x in range(8) if (x, y) != (environment.state.x, environment.state.y)]
     for (x, y), name in zip(free, kinds, strict=False):
         tiles[real.cell(x, y)] = named[name]
         places[x, y] = kinds[name]
     assert len(places) == len(kinds)
-    people = [Person(1, 2, 5, 0), Person(2, 3, 5, ITEM), Person(3, 4, 5, TRAINER)]
-    monkeypatch.setattr(GridReader, "read", lambda self, map_id: replace(real, tiles=bytes(tiles)))
-    monkeypatch.setattr(PeopleReader, "all", lambda self: people)
+    people = [
+        MapPerson(number, number + 1, 5, role) for number, role in enumerate((Role.PERSON, Role.ITEM, Role.TRAINER), 1)
+    ]
+    monkeypatch.setattr(LoadedMap, "grid", lambda self, map_id: replace(real, tiles=bytes(tiles)))
+    monkeypatch.setattr(LoadedMap, "people", lambda self: people)
     text = environment.text_map()
     shown = tiles_of(text)
     assert {place: shown[place] for place in places} == places
     assert [shown[x, 5] for x in (2, 3, 4)] == ["P", "I", "T"]
     assert "People and things: P (2, 5), I (3, 5), T (4, 5)" in text
-    for meaning in ("C tree that can be cut", "I item to pick up", "T trainer", "W whirlpool", "O hole"):
+    for meaning in ("C tree that can be cut", "I item to take", "T trainer", "W whirlpool", "O hole"):
         assert meaning in text

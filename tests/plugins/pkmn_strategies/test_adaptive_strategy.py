@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pkmn_strategies import AdaptiveStrategySystem, plugin
 from pkmn_strategies.settings import AdaptiveSettings
 from pkmncli.api import StrategyType
+from pkmncli.errors import ConfigurationError
 from pkmncli.testing import check_plugin
 
 seeds = st.integers(0, 2**32 - 1)
@@ -85,6 +86,23 @@ def test_what_was_learned_of_advice_that_turns_bad_is_unlearned() -> None:
     strategy = AdaptiveStrategySystem(initial=StrategyType.BALANCED)
     assert play(strategy, 60, llm=0.15, rule=0.05, noise=0.03, seed=1)[-1] is StrategyType.LLM_HEAVY
     assert play(strategy, 60, llm=0.05, rule=0.15, noise=0.03, seed=2)[-1] is StrategyType.RULE_HEAVY
+
+
+def test_a_subclass_that_selects_by_itself_is_obeyed() -> None:
+    class Alternating(AdaptiveStrategySystem):
+        wanted: Any = StrategyType.RULE_HEAVY
+
+        def select_strategy(self, context: Any) -> StrategyType:
+            chosen: StrategyType = self.wanted
+            return chosen
+
+    strategy = Alternating()
+    assert strategy.select(episode(reward=1.0)) == StrategyType.RULE_HEAVY.llm_share
+    stats = strategy.get_strategy_stats()
+    assert (stats["episodes"], stats["total_switches"], stats["current_strategy"]) == (1, 1, "rule_heavy")
+    strategy.wanted = None
+    with pytest.raises(ConfigurationError, match=r"Alternating\.select_strategy returned None, which is no strategy"):
+        strategy.select(episode(reward=1.0))
 
 
 def test_without_advice_there_is_nothing_to_adapt_to() -> None:

@@ -16,7 +16,7 @@ class BattleTables(DamageRules):
     """
 
     def __init__(self, cartridge: Cartridge) -> None:
-        super().__init__(cartridge.moves, cartridge.type_chart.factors if cartridge.type_chart is not None else {})
+        super().__init__(cartridge.moves, cartridge.type_factors)
         self.species = cartridge.species
 
     def types_of(self, species: int) -> tuple[int, ...]:

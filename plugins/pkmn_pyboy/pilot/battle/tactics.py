@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from pkmn_pyboy.pilot.battle.tables import BattleTables
+from pkmn_pyboy.pilot.notes import BattlePlan
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.profile.model import ItemUses
 from pkmn_pyboy.rules_gen2.combatant import Combatant
@@ -41,15 +41,6 @@ _LEAST_ACCURACY = 0.55
 _ON_OPPONENT = frozenset(
     {Effect.SLEEP, Effect.POISON, Effect.TOXIC, Effect.PARALYZE, Effect.CONFUSE, Effect.LEECH_SEED}
 )  # fmt: skip
-
-
-class Plan(NamedTuple):
-    """Plan of a turn: ``number`` is a move slot, a party slot or an item, ``target`` a party slot."""
-
-    kind: str
-    number: int = 0
-    target: int = -1
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +80,12 @@ class Tactician:
         self._settings = settings
         self._uses = uses
 
-    def plan(self, situation: Situation) -> Plan:
+    def plan(self, situation: Situation) -> BattlePlan:
         """Return the best plan now."""
         battle = situation.battle
         sides = self._tables.sides(battle)
         if sides is None:
-            return Plan(MOVE, self._first_usable(battle), why="fight")
+            return BattlePlan(MOVE, self._first_usable(battle), why="fight")
         own, foe = sides
         threat = self._tables.threat(foe, own)
         if situation.wanted and battle.kind == WILD:
@@ -112,7 +103,7 @@ class Tactician:
             or self._switch(situation, foe, kill, fall)
             or self._item(situation, own, threat, kill)
             or self._status(situation, own, foe, kill, fall, threat)
-            or Plan(MOVE, ranked[0] if ranked else 0, why="fight")
+            or BattlePlan(MOVE, ranked[0] if ranked else 0, why="fight")
         )
 
     def ranked(self, own: Combatant, foe: Combatant) -> list[int]:
@@ -166,17 +157,19 @@ class Tactician:
 
     # Alternatives to the best hit -------------------------------------------------------------------------------
 
-    def _run(self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float) -> Plan | None:
+    def _run(self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float) -> BattlePlan | None:
         if situation.battle.kind != WILD or not situation.may_run or RUN in situation.failed:
             return None
         weak = own.hp < self._settings.run_below * own.max_hp
         if weak and not (kill <= 1.0 and foe.level < own.level):
-            return Plan(RUN, why="run: weak")
+            return BattlePlan(RUN, why="run: weak")
         if kill >= _NEVER or _loses(own, foe, kill, fall):
-            return Plan(RUN, why="run: too strong")
+            return BattlePlan(RUN, why="run: too strong")
         return None
 
-    def _relieve(self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float) -> Plan | None:
+    def _relieve(
+        self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float
+    ) -> BattlePlan | None:
         """Switch in the wild for a member that would lose: both gain experience."""
         if situation.battle.kind != WILD or SWITCH in situation.failed or situation.switches >= _SWITCHES_A_BATTLE:
             return None
@@ -193,13 +186,13 @@ class Tactician:
         left = other.hp - threat
         if hit <= 0 or left <= 0 or _loses(replace(other, hp=int(left)), foe, foe.hp / hit, left / max(threat, 0.5)):
             return None
-        return Plan(SWITCH, slot, why="switch: a member that can win")
+        return BattlePlan(SWITCH, slot, why="switch: a member that can win")
 
     def _best_hit(self, own: Combatant, foe: Combatant) -> float:
         return max((self._tables.damage(own, move, foe) for move, left in zip(own.moves, own.pp, strict=True) if left),
                    default=0.0)  # fmt: skip
 
-    def _switch(self, situation: Situation, foe: Combatant, kill: float, fall: float) -> Plan | None:
+    def _switch(self, situation: Situation, foe: Combatant, kill: float, fall: float) -> BattlePlan | None:
         if SWITCH in situation.failed or situation.switches >= _SWITCHES_A_BATTLE or situation.battle.kind == WILD:
             return None
         stands = min(fall, 8.0) / max(kill, 0.1)
@@ -217,26 +210,26 @@ class Tactician:
         if left <= 0 or hit <= 0:
             return None
         if min(left, 8.0) / max(foe.hp / hit, 0.1) >= max(_BETTER * stands, 1.0):
-            return Plan(SWITCH, slot, why="switch: a better member")
+            return BattlePlan(SWITCH, slot, why="switch: a better member")
         return None
 
-    def _item(self, situation: Situation, own: Combatant, threat: float, kill: float) -> Plan | None:
+    def _item(self, situation: Situation, own: Combatant, threat: float, kill: float) -> BattlePlan | None:
         if not self._settings.use_items or ITEM in situation.failed or situation.battle.kind != TRAINER:
             return None
         bag, slot = situation.bag, situation.slot
         if kill > 1.0 and own.hp <= 1.2 * threat and own.hp < 0.6 * own.max_hp:
             found = bag.healing(self._uses, own.max_hp - own.hp)
             if found is not None and min(found[1], own.max_hp - own.hp) > 1.2 * threat:
-                return Plan(ITEM, found[0], slot, "use: HP")
+                return BattlePlan(ITEM, found[0], slot, "use: HP")
         if status_condition(own.status) in (StatusCondition.ASLEEP, StatusCondition.FROZEN) and kill > 1.5:
             item = bag.cure(self._uses, own.status)
             if item is not None:
-                return Plan(ITEM, item, slot, "use: a cure")
+                return BattlePlan(ITEM, item, slot, "use: a cure")
         return None
 
     def _status(
         self, situation: Situation, own: Combatant, foe: Combatant, kill: float, fall: float, threat: float
-    ) -> Plan | None:
+    ) -> BattlePlan | None:
         """Return a move without damage if it pays: the fight is long, and there is time for it."""
         used = situation.used or {}
         best: tuple[float, int, str] | None = None
@@ -247,10 +240,10 @@ class Tactician:
             chance = self._tables.accuracy(move, own, foe)
             if chance < _LEAST_ACCURACY or not self.can_affect(move, foe, situation.foe_conditions):
                 continue
-            gain = self._gain(move, chance, own, foe, kill, fall, threat, used.get(number, 0))
+            gain = self._gain(move, chance, own, kill, fall, threat, used.get(number, 0))
             if gain > 0 and (best is None or gain > best[0]):
                 best = (gain, slot, "heal itself" if move.effect == Effect.HEAL else "hinder or strengthen")
-        return Plan(MOVE, best[1], why=best[2]) if best is not None else None
+        return BattlePlan(MOVE, best[1], why=best[2]) if best is not None else None
 
     def can_affect(self, move: MoveData, foe: Combatant, conditions: Sequence[str] = ()) -> bool:
         """Return whether a non-damaging move can affect an opponent; False if it has the condition or is immune."""
@@ -278,7 +271,6 @@ class Tactician:
         move: MoveData,
         chance: float,
         own: Combatant,
-        foe: Combatant,
         kill: float,
         fall: float,
         threat: float,
@@ -308,18 +300,18 @@ class Tactician:
 
     # Catching -----------------------------------------------------------------------------------------------
 
-    def _catch(self, situation: Situation, own: Combatant, foe: Combatant, threat: float) -> Plan | None:
+    def _catch(self, situation: Situation, own: Combatant, foe: Combatant, threat: float) -> BattlePlan | None:
         ball = situation.bag.best_ball(self._uses)
         if ball is None or situation.party.count >= PARTY_SLOTS or BALL in situation.failed:
             return None
         if own.hp <= threat and own.hp < own.max_hp:
-            return Plan(BALL, ball, why="throw a ball: last chance")
+            return BattlePlan(BALL, ball, why="throw a ball: last chance")
         species = situation.battle.opponent.species if situation.battle.opponent is not None else 0
         known = self._tables.species.get(species)
         rate = known.catch_rate if known is not None else _EASY_RATE
         share = foe.hp / max(foe.max_hp, 1)
         if share <= _WEAK_SHARE or (rate > _EASY_RATE and share < 0.7):
-            return Plan(BALL, ball, why="throw a ball")
+            return BattlePlan(BALL, ball, why="throw a ball")
         if foe.status == 0:
             for slot, number in enumerate(own.moves):
                 move = self._tables.moves.get(number)
@@ -328,9 +320,11 @@ class Tactician:
                 if not self.can_affect(move, foe, situation.foe_conditions):
                     continue
                 if move.effect == Effect.SLEEP and (situation.used or {}).get(number, 0) < _LASTING_TURNS:
-                    return Plan(MOVE, slot, why="weaken: put it to sleep")
+                    return BattlePlan(MOVE, slot, why="weaken: put it to sleep")
         gentle = self.gentle(own, foe)
-        return Plan(MOVE, gentle, why="weaken") if gentle is not None else Plan(BALL, ball, why="throw a ball")
+        return (
+            BattlePlan(MOVE, gentle, why="weaken") if gentle is not None else BattlePlan(BALL, ball, why="throw a ball")
+        )
 
     def gentle(self, own: Combatant, foe: Combatant) -> int | None:
         """Return the slot of the strongest move that cannot defeat the opponent, preferring one that is safe twice.

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX, CATCH, FIGHT, GO_TO, HEAL, TALK_TO
+from pkmn_pyboy.pilot.goals.fighting import FightGoals
 from pkmn_pyboy.pilot.goals.healing import Healing
-from pkmn_pyboy.pilot.memory import TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import TALK, TILE, PilotMemory, WalkGoal
 from pkmn_pyboy.pilot.walking.legs import Objectives
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
 from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.state.game_state import GameState
-
-Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
 
 
 class Wishes:
@@ -21,21 +18,22 @@ class Wishes:
     Args:
         objectives: routes and places.
         healing: how to heal.
-        fights: returns a goal that looks for a fight, from (key, why, state, memory, around).
+        fights: goals to fight.
     """
 
-    def __init__(self, objectives: Objectives, healing: Healing, fights: Fights) -> None:
+    def __init__(self, objectives: Objectives, healing: Healing, fights: FightGoals) -> None:
         self._objectives = objectives
         self._healing = healing
         self._fights = fights
 
-    def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal for the wish; None if there is none, or it can't be done, which is noted in the memory."""
-        if not memory.wish:
+        wish = memory.advice.wish
+        if wish is None:
             return None
-        skill, map_id, x, y, confidence, _ = memory.wish
+        skill, map_id, x, y = wish.skill, wish.map_id, wish.x, wish.y
         key, why = f"{ADVICE_PREFIX}{skill}", f"{ADVICE_PREFIX}{skill}"
-        goal: Goal | None = None
+        goal: WalkGoal | None = None
         if skill == GO_TO:
             target = Target(map_id, x if x >= 0 else None, y if y >= 0 else None)
             goal = self._objectives.goal_for(target, key, f"{why} {x},{y}" if x >= 0 else why, state, memory, around)
@@ -46,13 +44,13 @@ class Wishes:
         elif skill == HEAL:
             goal = self._healing.choose(state, memory, around, anyway=True)
         elif skill in (FIGHT, CATCH):
-            goal = self._fights(key, why, state, memory, around)
+            goal = self._fights.in_grass(key, why, state, memory, around)
         if goal is None:
-            memory.wish_failed = True
+            wish.failed = True
             return None
         if not goal.why.startswith(ADVICE_PREFIX):
             goal.why = f"{ADVICE_PREFIX}{goal.why}"
-        goal.confidence = confidence
+        goal.confidence = wish.confidence
         return goal
 
     def _talk(
@@ -65,7 +63,7 @@ class Wishes:
         state: GameState,
         memory: PilotMemory,
         around: Surroundings,
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return a goal to talk to the person on the tile, or the nearest person."""
         if map_id != state.map_id:
             return self._objectives.towards(Target(map_id), why, state, memory, around)
@@ -78,4 +76,4 @@ class Wishes:
         if not options:
             return None
         _, _, number, column, row = min(options)
-        return Goal(TALK, key, map_id, why, 0.0, column, row, person=number)
+        return WalkGoal(TALK, key, map_id, why, 0.0, column, row, person=number)

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from pkmn_pyboy.navigation.exits import UNKNOWN_MAP
-from pkmn_pyboy.navigation.people import TRAINER
-from pkmn_pyboy.pilot.memory import EXIT, LOOK, TALK, TILE, Goal, PilotMemory
-from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.walking.legs import Objectives
-from pkmn_pyboy.pilot.walking.routes import Roads
+from pkmn_pyboy.pilot.goals.context import GoalContext
+from pkmn_pyboy.pilot.memory import EXIT, LOOK, TALK, TILE, PilotMemory, WalkGoal
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
 from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.state.game_state import GameState
-
-if TYPE_CHECKING:
-    from pkmn_pyboy.game import Game
+from pkmn_pyboy.world.records import NOWHERE, Role
 
 EXPLORING = 0.3
 _ANY = 1 << 30
@@ -26,29 +19,17 @@ class Explorer:
     """Chooser of the next place to explore.
 
     Args:
-        game: the running game.
-        settings: costs.
-        objectives: follows routes.
-        roads: finds the nearest unexplored place.
+        context: game, settings, routes and tasks.
         is_weak: returns whether to avoid fights.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        settings: PilotSettings,
-        objectives: Objectives,
-        roads: Roads,
-        is_weak: Callable[[GameState], bool],
-    ) -> None:
-        self._game = game
-        self._settings = settings
-        self._objectives = objectives
-        self._roads = roads
-        self._names = game.profile.names
+    def __init__(self, context: GoalContext, is_weak: Callable[[GameState], bool]) -> None:
+        self._game, self._settings = context.game, context.settings
+        self._objectives, self._roads = context.objectives, context.roads
+        self._names = context.game.profile.names
         self._is_weak = is_weak
 
-    def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal at the nearest new place; None if there is none."""
         unexplored = self._nearby(memory, around) or self._unexplored(state, memory, around)
         options = unexplored or self._exits(state, memory, around)
@@ -58,12 +39,12 @@ class Explorer:
         options = [*options, *self._people(below, state, memory, around), *self._signs(below, memory, around)]
         return min(options, key=lambda option: (option[0], option[1].key))[1] if options else None
 
-    def _nearby(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+    def _nearby(self, memory: PilotMemory, around: Surroundings) -> list[tuple[int, WalkGoal]]:
         """Return the nearest exit of this map to an unseen map, or the nearest tile beside unseen ones."""
         here, grid = around.grid.map_id, around.grid
-        goals: dict[int, Goal] = {}
+        goals: dict[int, WalkGoal] = {}
         for x, y in around.verge:
-            goals[grid.cell(x, y)] = Goal(LOOK, f"look/{here}/{x},{y}", here, "explore", EXPLORING, x, y)
+            goals[grid.cell(x, y)] = WalkGoal(LOOK, f"look/{here}/{x},{y}", here, "explore", EXPLORING, x, y)
         for exit_ in around.exits:
             taken = memory.taken.get(f"{here}/{exit_.key}", 0)
             if exit_.back or taken or str(exit_.destination) in memory.visits:
@@ -72,12 +53,12 @@ class Explorer:
             for cell, press in exit_.ends.items():
                 x, y = grid.tile_of(cell)
                 key = f"exit/{here}/{exit_.key}@{x},{y}"
-                goals[cell] = Goal(EXIT, key, here, why, EXPLORING, x, y, press, exit=exit_.key)
+                goals[cell] = WalkGoal(EXIT, key, here, why, EXPLORING, x, y, press, exit=exit_.key)
         tried = self._settings.goal_tries
         nearest = around.search.nearest({cell for cell, goal in goals.items() if memory.tries.get(goal.key, 0) < tried})
         return [(nearest[1], goals[nearest[0]])] if nearest is not None else []
 
-    def _unexplored(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+    def _unexplored(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, WalkGoal]]:
         """Return the route to the nearest exit not taken or tile not seen, on any map."""
         ends = self._roads.unexplored(memory)
         route = self._roads.plan(("explore",), ends, state, memory)
@@ -108,7 +89,7 @@ class Explorer:
         milestone = self._game.milestones.current(self._game.goal)
         return milestone.target if milestone is not None else None
 
-    def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+    def _exits(self, state: GameState, memory: PilotMemory, around: Surroundings) -> list[tuple[int, WalkGoal]]:
         """Return all exits of this map; often taken ones cost more."""
         settings, here = self._settings, state.map_id
         options = []
@@ -124,15 +105,15 @@ class Explorer:
             if self._looks_here(state, memory):
                 cost += 2 * settings.map_cost
             why = f"explore: {self._words(exit_.destination)}"
-            options.append((cost, Goal(EXIT, key, here, why, EXPLORING, exit=exit_.key)))
+            options.append((cost, WalkGoal(EXIT, key, here, why, EXPLORING, exit=exit_.key)))
         return options
 
     def _words(self, map_id: int) -> str:
-        return f"to {self._names.map_name(map_id)}" if map_id != UNKNOWN_MAP else "unknown exit"
+        return f"to {self._names.map_name(map_id)}" if map_id != NOWHERE else "unknown exit"
 
     def _people(
         self, below: int, state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> list[tuple[int, Goal]]:
+    ) -> list[tuple[int, WalkGoal]]:
         settings, here = self._settings, around.grid.map_id
         weak = self._is_weak(state)
         options = []
@@ -140,21 +121,22 @@ class Explorer:
             key = f"talk/{here}/{person.number}"
             cost = settings.talk_cost + settings.retry_cost * memory.tries.get(key, 0)
             # Search no path for someone who already costs too much.
-            if cost >= below or (weak and person.kind == TRAINER):
+            if cost >= below or (weak and person.role is Role.TRAINER):
                 continue
             nearest = around.search.nearest(around.talk_ends(person.x, person.y))
             if nearest is not None:
-                goal = Goal(TALK, key, here, "explore: talk", EXPLORING, person.x, person.y, person=person.number)
+                goal = WalkGoal(TALK, key, here, "explore: talk", EXPLORING, person.x, person.y, person=person.number)
                 options.append((nearest[1] + cost, goal))
         return options
 
-    def _signs(self, below: int, memory: PilotMemory, around: Surroundings) -> list[tuple[int, Goal]]:
+    def _signs(self, below: int, memory: PilotMemory, around: Surroundings) -> list[tuple[int, WalkGoal]]:
         settings, here = self._settings, around.grid.map_id
         options = []
-        for x, y in around.signs:
+        for sign in around.map.signs:
+            x, y = sign.x, sign.y
             key = f"sign/{here}/{x},{y}"
             cost = settings.sign_cost + settings.retry_cost * memory.tries.get(key, 0)
             nearest = around.search.nearest(around.talk_ends(x, y)) if cost < below else None
             if nearest is not None:
-                options.append((nearest[1] + cost, Goal(TALK, key, here, "explore: read", EXPLORING, x, y)))
+                options.append((nearest[1] + cost, WalkGoal(TALK, key, here, "explore: read", EXPLORING, x, y)))
         return options

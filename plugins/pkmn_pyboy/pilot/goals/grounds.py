@@ -5,25 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pkmn_pyboy.navigation.grid import WATER as WATER_TILE
-from pkmn_pyboy.pilot.battle.forecast import Forecaster, TrainerBook
-from pkmn_pyboy.pilot.battle.tables import BattleTables
-from pkmn_pyboy.pilot.goals.growth import Growth
+from pkmn_pyboy.pilot.battle.forecast import TrainerBook
+from pkmn_pyboy.pilot.goals.context import GoalContext
+from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.memory import FLOOR, GRASS, WATER, PilotMemory
-from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.rules_gen2.clock import DAY, time_of_day
 from pkmn_pyboy.rules_gen2.combatant import Combatant
 from pkmn_pyboy.rules_gen2.records import Slot
 from pkmn_pyboy.state.game_state import GameState, PartyMember
-from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.goals import Goal, on_map
+from pkmn_pyboy.world.goals import RouteGoal, on_map
 from pkmn_pyboy.world.records import Place
-
-if TYPE_CHECKING:
-    from pkmn_pyboy.game import Game
+from pkmn_pyboy.world.tile_rules import WATER as WATER_TILE
 
 NEVER = math.inf
 
@@ -101,33 +94,16 @@ class Grounds:
     """Grounds of the image, with their distances and yields.
 
     Args:
-        game: the running game.
-        settings: how long fights take.
-        cartridge: which species live where, and their levels.
-        roads: distances.
-        growth: how members grow.
-        forecaster: damage between two combatants.
-        tables: species and moves.
+        context: game, settings, routes and tasks.
+        planner: forecasts of growth and damage, species and moves.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        settings: PilotSettings,
-        cartridge: Cartridge,
-        roads: Roads,
-        growth: Growth,
-        forecaster: Forecaster,
-        tables: BattleTables,
-    ) -> None:
-        self._game = game
-        self._settings = settings
-        self._cartridge = cartridge
-        self._roads = roads
-        self._growth = growth
-        self._forecaster = forecaster
-        self._tables = tables
-        self._book = TrainerBook(cartridge, tables)
+    def __init__(self, context: GoalContext, planner: GoalOrientedPlanner) -> None:
+        self._game = context.game
+        self._settings, self._roads, self._cartridge = context.settings, context.roads, context.game.cartridge
+        self._growth, self._forecaster = planner.readiness.growth, planner.readiness.forecaster
+        self._tables = planner.tables
+        self._book = TrainerBook(self._cartridge, self._tables)
         self._yields: dict[object, Yield] = {}
         self._has: dict[tuple[int, bool], bool] = {}
 
@@ -149,7 +125,7 @@ class Grounds:
                 continue
             rate = table.rates[min(time, len(table.rates) - 1)] if table.rates else 0
             ground = Ground(table.map_id, on, rate, table.at(time))
-            if rate and ground.slots and memory.poor_grounds.get(ground.key, 0) <= steps:
+            if rate and ground.slots and memory.strength.poor_grounds.get(ground.key, 0) <= steps:
                 found.append(ground)
         return found
 
@@ -185,7 +161,7 @@ class Grounds:
         route = self._roads.route(on_map(map_id), state, memory)
         return Reached(route.cost, route.goal) if route is not None else None
 
-    def healer_steps(self, start: Place, healers: Goal) -> int:
+    def healer_steps(self, start: Place, healers: RouteGoal) -> int:
         """Return the steps from a place to the nearest healer."""
         route = self._roads.route_from(start, healers) if healers.ends else None
         return route.cost if route is not None else self._settings.heal_steps
@@ -303,7 +279,7 @@ class Grounds:
         near: list[int] = [state.map_id] if state.map_id in maps else []
         maps.pop(state.map_id, None)
         while maps and len(near) < _MOST_NEAR:
-            route = self._roads.route(Goal(maps), state, memory)
+            route = self._roads.route(RouteGoal(maps), state, memory)
             if route is None or route.cost > self._settings.train_steps:
                 break
             there = route.goal.map_id
@@ -318,7 +294,7 @@ class Grounds:
         member: PartyMember,
         level: int,
         helper: PartyMember | None,
-        healers: Goal,
+        healers: RouteGoal,
         state: GameState,
         memory: PilotMemory,
         distances: Distances,

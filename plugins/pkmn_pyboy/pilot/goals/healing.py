@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pkmn_pyboy.pilot.memory import MENU, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.goals.context import GoalContext
+from pkmn_pyboy.pilot.memory import MENU, TALK, TILE, PilotMemory, WalkGoal
 from pkmn_pyboy.pilot.screens import menu_tasks
-from pkmn_pyboy.pilot.screens.menu_tasks import MenuTasks
-from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
-from pkmn_pyboy.pilot.walking.routes import Key, Roads
+from pkmn_pyboy.pilot.walking.legs import PLANNED
+from pkmn_pyboy.pilot.walking.routes import Key
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
 from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmn_pyboy.world import goals
-
-if TYPE_CHECKING:
-    from pkmn_pyboy.game import Game
 
 
 class Healing:
     """Chooser of the way to heal.
 
     Args:
-        game: the running game.
-        settings: when to heal, and how far to go for it.
-        objectives: follows routes.
-        roads: finds the nearest healer.
-        tasks: tasks in the menu, to use items.
+        context: game, settings, routes and tasks.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        settings: PilotSettings,
-        objectives: Objectives,
-        roads: Roads,
-        tasks: MenuTasks,
-    ) -> None:
-        self._game = game
-        self._settings = settings
-        self._objectives = objectives
-        self._roads = roads
-        self._tasks = tasks
+    def __init__(self, context: GoalContext) -> None:
+        self._game = game = context.game
+        self._settings = settings = context.settings
+        self._objectives, self._roads, self._tasks = context.objectives, context.roads, context.tasks
         # PP are unknown without the image's tables.
         self._moves = game.cartridge.moves if game.knowledge != "seen" else {}
         words = [word.lower() for word in settings.healer_maps]
@@ -70,7 +51,7 @@ class Healing:
 
     def choose(
         self, state: GameState, memory: PilotMemory, around: Surroundings, *, anyway: bool = False
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return a goal that heals, if the party is weak (or ``anyway``); None if no way to heal is known."""
         cure = self._cure(state, memory)
         if cure is not None:
@@ -97,7 +78,7 @@ class Healing:
             or self._from_bag(state, memory)
         )
 
-    def healers(self, memory: PilotMemory) -> goals.Goal:
+    def healers(self, memory: PilotMemory) -> goals.RouteGoal:
         """Return places where someone healed before, known healers, and maps that should have one."""
         ends: dict[int, goals.Ends | None] = dict.fromkeys(
             map_id for map_id in self._healer_maps if self._roads.world.map(map_id) is not None
@@ -106,15 +87,17 @@ class Healing:
         for map_id, x, y, facing in memory.healers:
             ends[map_id] = {**(ends.get(map_id) or {}), (x, y): facing}
         tried = self._settings.goal_tries
-        return goals.Goal({one: there for one, there in ends.items() if memory.tries.get(f"heal/{one}", 0) < tried})
+        return goals.RouteGoal(
+            {one: there for one, there in ends.items() if memory.tries.get(f"heal/{one}", 0) < tried}
+        )
 
-    def _here(self, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _here(self, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal at a person who healed the party before, else at each person behind a counter in turn."""
         here = around.grid.map_id
         key = f"heal/{here}"
         for map_id, x, y, facing in memory.healers:
             if map_id == here and around.search.reaches(around.grid.cell(x, y)):
-                return Goal(TILE, key, here, "heal", PLANNED, x, y, facing)
+                return WalkGoal(TILE, key, here, "heal", PLANNED, x, y, facing)
         behind = [
             person
             for person in around.people
@@ -123,27 +106,27 @@ class Healing:
         if not behind:
             return None
         person = behind[memory.tries.get(key, 0) % len(behind)]
-        return Goal(TALK, key, here, "heal", PLANNED, person.x, person.y, person=person.number)
+        return WalkGoal(TALK, key, here, "heal", PLANNED, person.x, person.y, person=person.number)
 
-    def _cure(self, state: GameState, memory: PilotMemory) -> Goal | None:
+    def _cure(self, state: GameState, memory: PilotMemory) -> WalkGoal | None:
         """Return a goal to use an item on the first member with a status condition that it cures."""
         ailing = [(slot, one) for slot, one in enumerate(state.party.members) if one.status and one.hp and not one.egg]
         if not ailing or not self._settings.use_items or not self._tasks.possible:
             return None
-        bag = Bag.read(self._game.emulator, self._game.profile.memory)
+        bag = self._game.bag()
         for slot, member in ailing:
             item = bag.cure(self._game.profile.item_uses, member.status)
             key = f"task/cure/{slot}"
             if item is not None and memory.tries.get(key, 0) < self._settings.goal_tries:
                 self._tasks.begin(menu_tasks.USE, item, slot, state, memory)
-                return Goal(MENU, key, state.map_id, "use an item that cures", PLANNED)
+                return WalkGoal(MENU, key, state.map_id, "use an item that cures", PLANNED)
         return None
 
-    def _from_bag(self, state: GameState, memory: PilotMemory) -> Goal | None:
+    def _from_bag(self, state: GameState, memory: PilotMemory) -> WalkGoal | None:
         """Return a goal to use an item on the most hurt of the first members."""
         if not self._settings.use_items or not self._tasks.possible:
             return None
-        bag = Bag.read(self._game.emulator, self._game.profile.memory)
+        bag = self._game.bag()
         revived = self._revive(bag, state, memory)
         if revived is not None:
             return revived
@@ -161,9 +144,9 @@ class Healing:
         if found is None or memory.tries.get(key, 0) >= 2 * self._settings.goal_tries:
             return None
         self._tasks.begin(menu_tasks.USE, found[0], slot, state, memory)
-        return Goal(MENU, key, state.map_id, "use an item that heals", PLANNED)
+        return WalkGoal(MENU, key, state.map_id, "use an item that heals", PLANNED)
 
-    def _revive(self, bag: Bag, state: GameState, memory: PilotMemory) -> Goal | None:
+    def _revive(self, bag: Bag, state: GameState, memory: PilotMemory) -> WalkGoal | None:
         """Return a goal to revive the strongest fainted member."""
         item = bag.revival(self._game.profile.item_uses)
         fainted = [
@@ -178,4 +161,4 @@ class Healing:
         if memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
         self._tasks.begin(menu_tasks.USE, item, slot, state, memory)
-        return Goal(MENU, key, state.map_id, "revive a fainted member", PLANNED)
+        return WalkGoal(MENU, key, state.map_id, "revive a fainted member", PLANNED)

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
+from pkmn_pyboy.pilot.goals.context import GoalContext
+from pkmn_pyboy.pilot.goals.fighting import FightGoals
 from pkmn_pyboy.pilot.goals.grounds import Ground, Grounds, species_on
 from pkmn_pyboy.pilot.goals.shopping import Shopping
-from pkmn_pyboy.pilot.memory import GRASS, PACE, Goal, PilotMemory
-from pkmn_pyboy.pilot.settings import PilotSettings
+from pkmn_pyboy.pilot.memory import GRASS, PACE, PilotMemory, WalkGoal
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
 from pkmn_pyboy.state.game_state import GameState
-
-if TYPE_CHECKING:
-    from pkmn_pyboy.game import Game
-
-FightOn = Callable[[int, str, str, str, GameState, PilotMemory, Surroundings], Goal | None]
-Fights = Callable[[str, str, GameState, PilotMemory, Surroundings], Goal | None]
-Earn = Callable[[GameState, PilotMemory, Surroundings], Goal | None]
-OtherGrass = Callable[[Collection[int], str, GameState, PilotMemory, Surroundings], Goal | None]
 
 _PASS_STEPS = 20
 _MET_HERE = 1000
@@ -29,35 +21,15 @@ class Hunting:
     """Chooser of the place to catch a species.
 
     Args:
-        game: the running game.
-        settings: whether to buy.
+        context: game, settings, routes and tasks.
         grounds: where species live, and how far away that is.
         shopping: where balls are sold.
-        fight_on: returns a goal to fight on a ground, or to go there.
-        fights: returns a goal to fight in the nearest grass, if nothing is known.
-        earn: returns a goal to fight a trainer nearby for money.
-        other_grass: returns a goal towards the nearest grass outside the given maps.
+        fights: goals to fight on a ground or to go there.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        settings: PilotSettings,
-        grounds: Grounds,
-        shopping: Shopping,
-        fight_on: FightOn,
-        fights: Fights,
-        earn: Earn,
-        other_grass: OtherGrass,
-    ) -> None:
-        self._game = game
-        self._settings = settings
-        self._grounds = grounds
-        self._shopping = shopping
-        self._fight_on = fight_on
-        self._fights = fights
-        self._earn = earn
-        self._other_grass = other_grass
+    def __init__(self, context: GoalContext, grounds: Grounds, shopping: Shopping, fights: FightGoals) -> None:
+        self._game, self._settings = context.game, context.settings
+        self._grounds, self._shopping, self.fights = grounds, shopping, fights
 
     def hunt(
         self,
@@ -68,11 +40,10 @@ class Hunting:
         memory: PilotMemory,
         around: Surroundings,
         where: str = "",
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return a goal that leads to one of the species; balls are bought first.
 
-        Without balls and money the goal is to fight trainers nearby; None if there are none, since wild Pokemon bring
-        no money.
+        None without balls and money.
 
         Args:
             species: suitable species; empty for any.
@@ -83,56 +54,56 @@ class Hunting:
             around: what can be reached here.
             where: key of the ground that a plan counts on; empty for the best one.
         """
-        memory.catch_wish = list(species) or [0]
+        memory.hunt.wanted = list(species) or [0]
         if not state.balls:
-            return self._shopping.for_balls(state, memory, around) or self._earn(state, memory, around)
+            return self._shopping.for_balls(state, memory, around)
         if not species:
-            return self._fights(key, why, state, memory, around)
+            return self.fights.in_grass(key, why, state, memory, around)
         if self._game.knowledge == "seen":
             return self._hunt_unknown(key, why, state, memory, around)
         wish = ",".join(str(one) for one in sorted(species)[:_MOST_WAYS])
-        fixed = where or memory.hunt.get(wish)
+        fixed = where or memory.hunt.grounds.get(wish)
         known = (one for one in self._grounds.known(memory) if one.key == fixed)
         ground = next((one for one in known if not species_on(one, 1).keys().isdisjoint(species)), None)
         if ground is None:
             ground = self.ground(species, state, memory)
-        memory.hunt = {wish: ground.key} if ground is not None else {}
+        memory.hunt.grounds = {wish: ground.key} if ground is not None else {}
         if ground is None:
             return None
-        found = self._fight_on(ground.map_id, ground.on, key, why, state, memory, around)
+        found = self.fights.on_ground(ground.map_id, ground.on, key, why, state, memory, around)
         if found is None:
-            memory.hunt = {}
+            memory.hunt.grounds = {}
         return found
 
     def _hunt_unknown(
         self, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Fight where no species are known: in one patch of grass after another, for a limited time at this hour.
 
         After that the planner waits for another time of day if an errand can bring it: see :func:`barren_times`.
         """
         time, most = self._grounds.time_of_day(), self._settings.hunt_tries
-        wish = ",".join(str(one) for one in sorted(memory.catch_wish)[:_MOST_WAYS])
-        if memory.hunted_for != wish:
-            memory.hunted_for, memory.hunted = wish, {}
+        wish = ",".join(str(one) for one in sorted(memory.hunt.wanted)[:_MOST_WAYS])
+        if memory.hunt.tried_for != wish:
+            memory.hunt.tried_for, memory.hunt.tries = wish, {}
         here = f"{state.map_id}/{time}"
-        tried = (name.split("/") for name, tries in memory.hunted.items() if tries >= most)
+        tried = (name.split("/") for name, tries in memory.hunt.tries.items() if tries >= most)
         barren = {int(map_id) for map_id, at in tried if at == str(time)}
         if barren and (state.map_id in barren or around.nearest_ground(GRASS) is None):
-            found = self._other_grass(barren, why, state, memory, around)
+            found = self.fights.in_other_grass(barren, why, state, memory, around)
             if found is not None:
                 return found
-            memory.hunted.clear()
-        found = self._fights(key, why, state, memory, around)
+            memory.hunt.tries.clear()
+        found = self.fights.in_grass(key, why, state, memory, around)
         if found is not None and found.kind == PACE:
-            memory.count(memory.hunted, here)
+            memory.count(memory.hunt.tries, here)
         return found
 
     def note_battle(self, state: GameState, memory: PilotMemory) -> None:
         """Note the opponent: where a wanted species was met, the hunt continues without a limit."""
         foe = state.battle.opponent if state.battle is not None else None
-        if memory.hunted and foe is not None and foe.species in memory.catch_wish:
-            memory.hunted[f"{state.map_id}/{self._grounds.time_of_day()}"] = -_MET_HERE
+        if memory.hunt.tries and foe is not None and foe.species in memory.hunt.wanted:
+            memory.hunt.tries[f"{state.map_id}/{self._grounds.time_of_day()}"] = -_MET_HERE
 
     def ground(self, species: Collection[int], state: GameState, memory: PilotMemory) -> Ground | None:
         """Return the ground where one of the species is met in the fewest steps at this hour, including the route."""
@@ -156,6 +127,6 @@ class Hunting:
 
 def barren_times(memory: PilotMemory, species: Collection[int], most: int) -> frozenset[int]:
     """Return the times of day with a hunt so long that the species must appear at another time."""
-    if memory.hunted_for != ",".join(str(one) for one in sorted(species)[:_MOST_WAYS]):
+    if memory.hunt.tried_for != ",".join(str(one) for one in sorted(species)[:_MOST_WAYS]):
         return frozenset()
-    return frozenset(int(name.split("/")[1]) for name, tries in memory.hunted.items() if tries >= most)
+    return frozenset(int(name.split("/")[1]) for name, tries in memory.hunt.tries.items() if tries >= most)

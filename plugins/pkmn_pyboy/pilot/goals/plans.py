@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from pkmn_pyboy.pilot.goals.growth import Growth
 from pkmn_pyboy.pilot.memory import GRASS
@@ -15,6 +17,9 @@ TRAIN, CATCH, BUY, HEAL, RIVAL = "train", "catch", "buy", "heal", "rival"
 NOTHING = "nothing"
 """Kind of a plan that records, for a while, that no way to become ready was found."""
 
+MOST_PLANS = 4
+"""Maximum number of plans tried in turn while none of them can be followed."""
+
 Foes = tuple[tuple[int, int], ...]
 Trainers = Sequence[tuple[int, int]]
 
@@ -24,7 +29,7 @@ class Plan:
     """Plan for some trainers; convertible to JSON and back."""
 
     kind: str
-    foes: tuple[tuple[int, int], ...]
+    foes: tuple[tuple[int, int], ...] = ()
     losses: int = 0
     """Lost battles when it was made: another loss makes a new plan."""
     party: int = 0
@@ -63,19 +68,16 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain values."""
-        found = asdict(self)
-        found["foes"], found["buys"] = [list(one) for one in self.foes], [list(one) for one in self.buys]
-        return found | {"dvs": list(self.dvs), "species": list(self.species)}
+        values: dict[str, Any] = _PLAIN.dump_python(self, mode="json")
+        return values
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Plan | None:
         """Return the plan that :meth:`to_json` stored; None if empty."""
-        known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
-        if "kind" not in known:
-            return None
-        for name in ("foes", "buys"):
-            known[name] = tuple((int(first), int(second)) for first, second in known.get(name, ()))
-        return cls(**known | {name: tuple(known.get(name, ())) for name in ("dvs", "species")})
+        return _PLAIN.validate_python(values) if "kind" in values else None
+
+
+_PLAIN = TypeAdapter(Plan)
 
 
 def name_of(foes: Trainers) -> str:

@@ -27,7 +27,6 @@ from pkmn_pyboy.pilot.goals.plans import (
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.rules_gen2.combatant import AVERAGE_DVS, Combatant
 from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
-from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import PartyMember
 
 if TYPE_CHECKING:
@@ -60,8 +59,8 @@ class Readiness:
     def __init__(self, game: Game, settings: PilotSettings, tables: BattleTables) -> None:
         self._game = game
         self._settings = settings
-        self._tables = tables
-        self._book = strength.TrainerBook(game.cartridge, tables)
+        self.tables = tables
+        self.book = strength.TrainerBook(game.cartridge, tables)
         keep = [move.move for move in game.profile.field_moves.values()]
         self.growth = Growth(game.cartridge, tables, keep)
         self.forecaster = strength.Forecaster(tables)
@@ -91,7 +90,7 @@ class Readiness:
         if not foes or not members or self._game.knowledge == "seen":
             return None
         party = [self.growth.rested(member) for member in members]
-        as_it_is = [self._tables.member(member) for member in members]
+        as_it_is = [self.tables.member(member) for member in members]
         heals = self.heals()
         names = tuple((int(one), int(number)) for one, number in trainers)
         standing = plans.kept(self.load(), names)
@@ -103,7 +102,7 @@ class Readiness:
             late = standing is not None and self._game.steps > standing.until
             if keep and standing is not None and late and standing.begun:
                 self.costs.give_up(standing)
-            standing = self._cheapest(members, party, foes, heals, names)
+            standing = self.cheapest(members, party, foes, heals, names)
             if keep:
                 plans.keep(self.load(), standing)
         if standing.kind != NOTHING:
@@ -163,20 +162,20 @@ class Readiness:
 
     def foes(self, trainers: Trainers) -> list[Combatant]:
         """Return the parties of the trainers, one after the other."""
-        return [foe for trainer in trainers for foe in self._book.party(*trainer)]
+        return [foe for trainer in trainers for foe in self.book.party(*trainer)]
 
     def heals(self) -> list[int]:
         """Return the HP that each healing item in the bag restores."""
         if not self._settings.use_items:
             return []
-        bag = Bag.read(self._game.emulator, self._game.profile.memory)
+        bag = self._game.bag()
         uses = self._game.profile.item_uses.heal
         found = [points for item, points in uses.items() for _ in range(min(bag.items.get(item, 0), _MOST_HEALS))]
         return sorted(found)[-_MOST_HEALS:]
 
     # The cheapest plan -------------------------------------------------------------------------------------------
 
-    def _cheapest(
+    def cheapest(
         self,
         members: Sequence[PartyMember],
         party: Sequence[Combatant],
@@ -191,7 +190,7 @@ class Readiness:
         stocks: list[tuple[float, list[int], tuple[tuple[int, int], ...]]] = [(0.0, list(heals), ())]
         if bought is not None and self._settings.use_items:
             steps, item, points, count = bought
-            bag = Bag.read(self._game.emulator, self._game.profile.memory)
+            bag = self._game.bag()
             for number in range(1, count + 1):
                 stock = [*heals, *[points] * number]
                 if number == count or self._is_enough(party, foes, stock):
@@ -231,7 +230,7 @@ class Readiness:
         """Return a plan if none is enough in time: levels from any ground, else healing items, else NOTHING."""
         slot = members.index(max(members, key=self._promise))
         most = max(member.level for member in members)
-        for more in _LEVELS_AT_LEAST if most < self._cap(foes) else ():
+        for more in _LEVELS_AT_LEAST if most < self.cap(foes) else ():
             level = min(members[slot].level + more, MOST_LEVEL)
             training = self.costs.training(members[slot], level, None)
             if training is not None:
@@ -253,7 +252,7 @@ class Readiness:
         found = []
         strongest = max(members, key=lambda member: member.level)
         for slot, member in enumerate(members):
-            level = self._level_for(slot, members, party, foes, heals)
+            level = self.level_for(slot, members, party, foes, heals)
             if level is None:
                 continue
             helper = strongest if strongest is not member else None
@@ -298,7 +297,7 @@ class Readiness:
             cost = (_SAME_MAP_STEPS if rival.map_id == at else rival.steps) + settings.turn_steps * turns
             spent += share * (cost + settings.fight_steps + _ASKING_STEPS)
             at, first = rival.map_id, first or rival
-            gained = sum(self.growth.worth(one, level, trainer=True) for one, level in self._book.species(
+            gained = sum(self.growth.worth(one, level, trainer=True) for one, level in self.book.species(
                 rival.trainer_class, rival.number))  # fmt: skip
             later[slot] = self.growth.after(later[slot], gained)
             if spent >= least:
@@ -307,7 +306,7 @@ class Readiness:
             for cost, stock, _ in stocks:
                 steps = spent + cost
                 if not self._is_enough(party, foes, stock):
-                    level = self._level_for(slot, later, party, foes, stock)
+                    level = self.level_for(slot, later, party, foes, stock)
                     training = self.costs.training(later[slot], level, None) if level is not None else None
                     steps += share * training.steps if training is not None else float("inf")
                 if steps < least:
@@ -337,7 +336,7 @@ class Readiness:
             if not self._is_enough(wider, foes, heals):
                 costs = []
                 for slot in (len(members), members.index(strongest)):
-                    level = self._level_for(slot, all_members, wider, foes, heals)
+                    level = self.level_for(slot, all_members, wider, foes, heals)
                     helper = strongest if slot == len(members) else None
                     training = self.costs.training(all_members[slot], level, helper) if level is not None else None
                     if training is not None:
@@ -353,12 +352,12 @@ class Readiness:
 
     def recruit(self, species: int, level: int) -> PartyMember:
         """Return a newly caught Pokemon with average DVs."""
-        foe = self._book.foe(level, species)
+        foe = self.book.foe(level, species)
         experience = self.growth.experience(species, level)
         return PartyMember(species, level, foe.max_hp, foe.max_hp, 0, 0, experience, foe.moves, foe.pp, egg=False,
                            stats=foe.stats, dvs=AVERAGE_DVS)  # fmt: skip
 
-    def _level_for(
+    def level_for(
         self,
         slot: int,
         members: Sequence[PartyMember],
@@ -367,14 +366,14 @@ class Readiness:
         heals: Sequence[int],
     ) -> int | None:
         """Return the lowest level of one member that makes the party enough; None if no level up to the cap does."""
-        if members[slot].level >= self._cap(foes):
+        if members[slot].level >= self.cap(foes):
             return None
 
         def enough(level: int) -> bool:
             later = [self.growth.at(members[slot], level) if index == slot else one for index, one in enumerate(party)]
             return self._is_enough(later, foes, heals)
 
-        low, high = members[slot].level, self._cap(foes)
+        low, high = members[slot].level, self.cap(foes)
         if not enough(high):
             return None
         while high - low > 1:
@@ -392,11 +391,12 @@ class Readiness:
         if plan.kind == RIVAL:
             return not self.costs.beaten(plan.flag)
         if plan.kind == BUY:
-            bag = Bag.read(self._game.emulator, self._game.profile.memory)
+            bag = self._game.bag()
             return any(bag.count(item) < count for item, count in plan.buys)
         return True
 
-    def _cap(self, foes: Sequence[Combatant]) -> int:
+    def cap(self, foes: Sequence[Combatant]) -> int:
+        """Return the highest level to train to against these opponents."""
         return min(max(foe.level for foe in foes) + _ENOUGH_ABOVE + _MORE_BY_LOSS * self.losses, MOST_LEVEL)
 
     def _is_enough(self, party: Sequence[Combatant], foes: Sequence[Combatant], heals: Sequence[int]) -> bool:

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, SEARCH, TALK, Goal, PilotMemory
+from pkmn_pyboy.pilot.goals.context import GoalContext
+from pkmn_pyboy.pilot.memory import ENTRY, LEAVE, SURE, TALK, PilotMemory, WalkGoal
+from pkmn_pyboy.pilot.notes import NoShop, Purchase
 from pkmn_pyboy.pilot.screens import pages
-from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
-from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
-from pkmn_pyboy.pilot.walking.routes import Key, Roads
+from pkmn_pyboy.pilot.screens.screen_lists import ScreenList, search
+from pkmn_pyboy.pilot.walking.legs import PLANNED
+from pkmn_pyboy.pilot.walking.routes import Key
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
 from pkmn_pyboy.rules_gen2.slots import PARTY_SLOTS
-from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState
 from pkmn_pyboy.world import goals
-from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.records import MapPerson, Role
 from pkmn_pyboy.world.route import Route
 from pkmncli.api import Action, Decision
 
-if TYPE_CHECKING:
-    from pkmn_pyboy.game import Game
-
-SURE, LIKELY = 0.9, 0.7
 _AGAIN_STEPS, _SUPPLIES_AGAIN_STEPS, _LOOK_AGAIN_STEPS = 600, 3000, 60
-_MOST_STEPS = 120
+_MOST_STEPS, _SCROLL_TURN = 120, 12
 _LEAST_MONEY = 200
 _HEAL_SHARE = 3
 _ANYWHERE = 1 << 16
@@ -36,42 +30,29 @@ class Shopping:
     """Buyer of balls and healing items at clerks within reach.
 
     Args:
-        game: the running game.
-        settings: whether to buy, and how many.
-        cartridge: clerks, their shops and prices.
-        objectives: follows routes.
-        roads: finds the nearest shop.
+        context: game, settings, routes and tasks.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        settings: PilotSettings,
-        cartridge: Cartridge,
-        objectives: Objectives,
-        roads: Roads,
-    ) -> None:
-        self._game = game
-        self._settings = settings
-        self._cartridge = cartridge
-        self._objectives = objectives
-        self._roads = roads
+    def __init__(self, context: GoalContext) -> None:
+        self._game = game = context.game
+        self._settings, self._cartridge = context.settings, game.cartridge
+        self._objectives, self._roads = context.objectives, context.roads
         self._clerks: tuple[tuple[int, MapPerson], ...] | None = None
-        self._names = EncodedNames(game.rom.data, game.profile.memory.rom_tables)
+        self._names = game.encoded_names
 
-    def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def choose(self, state: GameState, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal at this map's clerk or on the route to a shop nearby, if there is something to buy."""
         wish = self._wish
         if wish == "never" or state.money < _LEAST_MONEY or not state.party.members:
             return None
         supplies = bool(self._missing(memory))
-        if wish == "needed" and not supplies and not memory.losses and (not memory.catch_wish or state.balls):
+        if wish == "needed" and not supplies and not memory.strength.losses and (not memory.hunt.wanted or state.balls):
             return None
-        balls = wish == "always" or bool(memory.catch_wish)
+        balls = wish == "always" or bool(memory.hunt.wanted)
         far = self._settings.supply_steps if supplies else self._settings.shop_steps
         return self._buy_here(balls, state, memory, around) or self._go(balls, far, state, memory, around)
 
-    def for_balls(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def for_balls(self, state: GameState, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal at a clerk who sells balls, at any distance; None without such a clerk or money."""
         if self._settings.shop == "never" or not state.party.members:
             return None
@@ -79,13 +60,13 @@ class Shopping:
 
     def for_plan(
         self, items: Sequence[tuple[int, int]], state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return a goal at a clerk who sells a plan's items, at any distance; None if impossible."""
         if self._wish == "never" or not state.party.members:
             return None
         wanted = dict(items)
-        others = [one for one in memory.supplies if one[0] not in wanted]
-        memory.supplies = [*others, *([item, count] for item, count in wanted.items())]
+        others = {item: count for item, count in memory.shop.supplies.items() if item not in wanted}
+        memory.shop.supplies = others | wanted
         if not self._missing(memory):
             return None
         return self._buy_here(False, state, memory, around) or self._go(False, _ANYWHERE, state, memory, around)
@@ -122,7 +103,7 @@ class Shopping:
         return {
             map_id: clerk
             for map_id, clerk in self._all_clerks()
-            if self._game.steps >= memory.shopped.get(str(map_id), 0) and self._affordable(clerk, items, state)
+            if self._game.steps >= memory.shop.again.get(str(map_id), 0) and self._affordable(clerk, items, state)
         }
 
     def _affordable(self, clerk: MapPerson, items: set[int], state: GameState) -> dict[int, int]:
@@ -138,56 +119,59 @@ class Shopping:
     def _route(self, clerks: Mapping[int, MapPerson], state: GameState, memory: PilotMemory) -> Route | None:
         return self._roads.route(self._beside(clerks), state, memory) if clerks else None
 
-    def _beside(self, clerks: Mapping[int, MapPerson]) -> goals.Goal:
+    def _beside(self, clerks: Mapping[int, MapPerson]) -> goals.RouteGoal:
         """Return the tiles from which to talk to clerks, by map."""
         world = self._cartridge.world
         found = ((world.map(map_id), clerk) for map_id, clerk in clerks.items())
-        return goals.Goal(
+        return goals.RouteGoal(
             {there.map_id: goals.talk_ends(there, world.rules, clerk.x, clerk.y) for there, clerk in found if there}
         )
 
     def _missing(self, memory: PilotMemory) -> list[tuple[int, int]]:
         """Return the supplies that are not in the bag yet."""
-        if not memory.supplies:
+        if not memory.shop.supplies:
             return []
-        bag = Bag.read(self._game.emulator, self._game.profile.memory)
-        return [(item, count) for item, count in memory.supplies if bag.count(item) < count]
+        bag = self._game.bag()
+        return [(item, count) for item, count in memory.shop.supplies.items() if bag.count(item) < count]
 
-    def _buy_here(self, balls: bool, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _buy_here(self, balls: bool, state: GameState, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         here = state.map_id
         clerk = self._clerk(here)
-        if clerk is None or self._game.steps < memory.shopped.get(str(here), 0):
+        if clerk is None or self._game.steps < memory.shop.again.get(str(here), 0):
             return None
         person = next((one for one in around.people if one.number == clerk.number), None)
         if person is None or around.search.nearest(around.talk_ends(person.x, person.y)) is None:
             return None
-        wanted = self.wanted(clerk.shop, state, balls=balls, supplies=memory.supplies)
+        wanted = self.wanted(clerk.shop, state, balls=balls, supplies=memory.shop.supplies)
         if not wanted:
             return None
-        memory.shopping = [[item, count] for item, count in wanted]
-        memory.shop_steps = 0
+        memory.shop.purchases = wanted
+        memory.shop.steps = 0
         again = _AGAIN_STEPS if not self._missing(memory) else _SUPPLIES_AGAIN_STEPS
-        memory.shopped[str(here)] = self._game.steps + again
-        return Goal(TALK, f"shop/{here}", here, "buy", PLANNED, person.x, person.y, person=person.number)
+        memory.shop.again[str(here)] = self._game.steps + again
+        return WalkGoal(TALK, f"shop/{here}", here, "buy", PLANNED, person.x, person.y, person=person.number)
 
-    def _go(self, balls: bool, far: int, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _go(
+        self, balls: bool, far: int, state: GameState, memory: PilotMemory, around: Surroundings
+    ) -> WalkGoal | None:
         """Return a goal on the route to the nearest shop with a wanted item, if it is near enough."""
         here, steps = state.map_id, self._game.steps
-        if far < _ANYWHERE and memory.shops_far and memory.shops_far[0] == here and steps < memory.shops_far[1]:
+        none_near = memory.shop.none_near
+        if far < _ANYWHERE and none_near is not None and none_near.map_id == here and steps < none_near.until:
             return None
         ends = {}
         for map_id, clerk in self._all_clerks():
             there = self._cartridge.world.map(map_id)
-            if map_id == here or there is None or steps < memory.shopped.get(str(map_id), 0):
+            if map_id == here or there is None or steps < memory.shop.again.get(str(map_id), 0):
                 continue
-            if self.wanted(clerk.shop, state, balls=balls, supplies=memory.supplies):
+            if self.wanted(clerk.shop, state, balls=balls, supplies=memory.shop.supplies):
                 ends[map_id] = goals.talk_ends(there, self._cartridge.world.rules, clerk.x, clerk.y)
         key: Key = ("shop", *sorted(ends))
-        route = self._roads.plan(key, goals.Goal(ends), state, memory) if ends else None
+        route = self._roads.plan(key, goals.RouteGoal(ends), state, memory) if ends else None
         if route is None or route.cost > far:
-            memory.shops_far = [here, steps + _LOOK_AGAIN_STEPS]
+            memory.shop.none_near = NoShop(here, steps + _LOOK_AGAIN_STEPS)
             return None
-        return self._objectives.follow(key, goals.Goal(ends), "", "to the shop", state, memory, around)
+        return self._objectives.follow(key, goals.RouteGoal(ends), "", "to the shop", state, memory, around)
 
     def _all_clerks(self) -> tuple[tuple[int, MapPerson], ...]:
         """Return all known clerks with their maps."""
@@ -204,27 +188,27 @@ class Shopping:
         return there is not None and any(one.number == clerk.number for one in there.people)
 
     def wanted(
-        self, shop: int, state: GameState, *, balls: bool = True, supplies: Sequence[Sequence[int]] = ()
-    ) -> list[tuple[int, int]]:
-        """Return (item, count to have) of what this shop sells and the player lacks, as far as the money lasts.
+        self, shop: int, state: GameState, *, balls: bool = True, supplies: Mapping[int, int] | None = None
+    ) -> list[Purchase]:
+        """Return what to buy of what this shop sells and the player lacks, as far as the money lasts.
 
         Args:
             shop: the shop's number.
             state: the money, and the party.
             balls: whether balls are wanted.
-            supplies: (item, count) to have before anything else.
+            supplies: counts of items to have before anything else.
         """
         shops, items = self._cartridge.shops, self._cartridge.items
         if not 0 <= shop < len(shops):
             return []
         uses = self._game.profile.item_uses
-        bag = Bag.read(self._game.emulator, self._game.profile.memory)
+        bag = self._game.bag()
         prices = {item: items[item].price for item in shops[shop] if item in items and items[item].price}
-        money, found = state.money, []
-        for item, count in supplies:
+        money, found = state.money, list[Purchase]()
+        for item, count in (supplies or {}).items():
             number = min(count - bag.count(item), money // prices[item]) if item in prices else 0
             if number > 0:
-                found.append((item, bag.count(item) + number))
+                found.append(Purchase(item, bag.count(item) + number))
                 money -= number * prices[item]
         if found and (not balls or bag.balls or any(item in uses.ball for item, _ in found)):
             return found
@@ -235,7 +219,7 @@ class Shopping:
             spare = max(money // 2 // price, int(not owned and money >= price))
             count = min(self._settings.balls_wanted - owned, spare)
             if count > 0:
-                found.append((item, bag.count(item) + count))
+                found.append(Purchase(item, bag.count(item) + count))
                 money -= count * price
         healing = [(uses.heal[item], item) for item in prices if item in uses.heal]
         healing = [pair for pair in healing if prices[pair[1]] * _HEAL_SHARE <= money]
@@ -244,42 +228,41 @@ class Shopping:
             _, item = max(healing)
             count = min(self._settings.heal_items_wanted - owned, money // prices[item])
             if count > 0:
-                found.append((item, bag.count(item) + count))
+                found.append(Purchase(item, bag.count(item) + count))
         return found
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
         """Act on a clerk's lists; None if the screen is none of them."""
-        memory.shop_steps += 1
-        if memory.shop_steps > _MOST_STEPS:
-            memory.shopping = []
+        memory.shop.steps += 1
+        if memory.shop.steps > _MOST_STEPS:
+            memory.shop.purchases = []
         if not state.menu.cursor_shown:
             return None
-        bag = Bag.read(self._game.emulator, self._game.profile.memory)
+        bag = self._game.bag()
         items = self._cartridge.items
-        open_wishes = [
-            [item, count]
-            for item, count in memory.shopping
+        left = (
+            (place, item)
+            for place, (item, count) in enumerate(memory.shop.purchases)
             if bag.count(item) < count and item in items and items[item].price <= state.money
-        ]
+        )
+        place, wanted = next(left, (0, 0))
         clerk = self._clerk(state.map_id)
         goods = self._cartridge.shops[clerk.shop] if clerk is not None else ()
         screen = ScreenList.read(self._game, memory)
         listed = any(screen.rows_of(self._names.items.get(item, b"")) for item in goods)
-        if not open_wishes:
+        if not wanted:
             memory.point(LEAVE)
             return Decision(Action.B, "leave the shop", SURE)
-        press = screen.press_for(self._names.items.get(open_wishes[0][0], b""))
-        if press is Action.A and pages.in_vain(memory, self._settings, f"buy/{open_wishes[0][0]}", [state.money]):
+        press = screen.press_for(self._names.items.get(wanted, b""))
+        if press is Action.A and pages.in_vain(memory, self._settings, f"buy/{wanted}", [state.money]):
             # The bag is full, for example. The item stays listed with a count of 0, so that the lists are left.
-            memory.shopping[memory.shopping.index(open_wishes[0])][1] = 0
+            memory.shop.purchases[place] = Purchase(wanted, 0)
             memory.point(LEAVE)
             return Decision(Action.B, "the game refuses it", SURE)
         if press is not None:
             return Decision(press, "buy", SURE)
         if listed and screen.column < 2:
-            down = memory.shop_steps // 12 % 2 == 0
-            memory.point(SEARCH, 1 if down else -1)
-            return Decision(Action.DOWN if down else Action.UP, "buy: look for it", LIKELY)
+            return search(memory, memory.shop.steps, "buy: look for it", _SCROLL_TURN)
         memory.point(ENTRY, min(1 - state.menu.cursor_row, 0))
         if state.menu.cursor_row > 1:
             return Decision(Action.UP, "buy", SURE)

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
-
 from pkmn_pyboy.pilot.goals import plans
+from pkmn_pyboy.pilot.goals.context import GoalContext
+from pkmn_pyboy.pilot.goals.fighting import FightGoals
+from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.healing import Healing
-from pkmn_pyboy.pilot.goals.options import KnownCosts
-from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.hunting import Hunting
+from pkmn_pyboy.pilot.goals.known_costs import KnownCosts
 from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, RIVAL, TRAIN, Plan
 from pkmn_pyboy.pilot.goals.readiness import Readiness
+from pkmn_pyboy.pilot.goals.shopping import Shopping
 from pkmn_pyboy.pilot.goals.tasks import PlannedGoal
-from pkmn_pyboy.pilot.memory import GRASS, PACE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import PilotMemory, WalkGoal
 from pkmn_pyboy.pilot.screens import menu_tasks
-from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.pilot.walking.legs import PLANNED, Objectives
-from pkmn_pyboy.pilot.walking.routes import Roads
 from pkmn_pyboy.pilot.walking.surroundings import Surroundings
 from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.state.game_state import GameState
-from pkmn_pyboy.world.goals import Goal as Ends
-
-if TYPE_CHECKING:
-    from pkmn_pyboy.game import Game
-
-Job = Callable[[str, int, int, str, GameState, PilotMemory], Goal | None]
-Hunt = Callable[[Collection[int], str, str, GameState, PilotMemory, Surroundings, str], Goal | None]
-Buy = Callable[[Sequence[tuple[int, int]], GameState, PilotMemory, Surroundings], Goal | None]
 
 _FIT, _MUCH_STRONGER = 0.6, 2
 """Share of the lead's HP needed to fight a trainer, and levels that justify another lead."""
-
-
 _SOME_LEVELS = 4
-_PLANS = 4
-"""Maximum number of plans tried in turn while none of them can be followed."""
 _WEAKER = 0.8
 """Minimum share of the lead's level for another member to lead on the way."""
 
@@ -44,47 +30,34 @@ class Training:
     """Chooser of fights for experience.
 
     Args:
-        game: the running game.
-        settings: limits of tries.
-        objectives: follows routes.
-        roads: distances to grass.
-        healing: whether the party is fit to fight.
+        context: game, settings, routes and tasks.
         planner: judges how strong is strong enough.
         costs: known grounds.
-        job: sets a task in the menu.
-        hunt: returns a goal to catch one of some species.
-        buy: returns a goal to buy items, at any distance.
+        healing: whether the party is fit to fight.
+        shopping: where items are sold.
+        hunting: where species live.
+        fights: goals to fight on a ground or to go there.
     """
 
     def __init__(
         self,
-        game: Game,
-        settings: PilotSettings,
-        objectives: Objectives,
-        roads: Roads,
-        healing: Healing,
+        context: GoalContext,
         planner: GoalOrientedPlanner,
         costs: KnownCosts,
-        job: Job,
-        hunt: Hunt,
-        buy: Buy,
+        healing: Healing,
+        shopping: Shopping,
+        hunting: Hunting,
+        fights: FightGoals,
     ) -> None:
-        self._game = game
-        self._settings = settings
-        self._objectives = objectives
-        self._roads = roads
-        self._healing = healing
-        self._planner = planner
-        self._costs = costs
-        self._job = job
-        self._hunt = hunt
-        self._buy = buy
+        self._context, self._game, self._settings = context, context.game, context.settings
+        self._planner, self._costs = planner, costs
+        self._healing, self._shopping, self._hunting, self._fights = healing, shopping, hunting, fights
 
     @property
     def _readiness(self) -> Readiness:
         return self._planner.readiness
 
-    def train(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def train(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal to fight for the member to train, who is put first; None while the party is weak."""
         if self._healing.is_weak(state):
             return None
@@ -97,14 +70,14 @@ class Training:
                 return found
         members = state.party.members
         if members and goal.member and members[goal.member].hp:
-            job = self._job(menu_tasks.LEAD, 0, goal.member, "put the member to train first", state, memory)
+            job = self._context.task(menu_tasks.LEAD, 0, goal.member, "put the member to train first", state, memory)
             if job is not None:
                 return job
         if plan is None or plan.ground < 0:
-            return self.fights("train", goal.title, state, memory, around)
-        return self.fight_on(plan.ground, plan.on, "train", goal.title, state, memory, around)
+            return self._fights.in_grass("train", goal.title, state, memory, around)
+        return self._fights.on_ground(plan.ground, plan.on, "train", goal.title, state, memory, around)
 
-    def lead_on(self, state: GameState, memory: PilotMemory) -> Goal | None:
+    def lead_on(self, state: GameState, memory: PilotMemory) -> WalkGoal | None:
         """Put the member worth the experience first for fights on the way, unless it is too weak for them."""
         members = state.party.members
         if len(members) < 2 or self._game.knowledge == "seen":
@@ -113,7 +86,7 @@ class Training:
         fit = members[slot].hp >= _FIT * members[slot].max_hp
         if not slot or not fit or members[slot].level < _WEAKER * members[0].level:
             return None
-        return self._job(menu_tasks.LEAD, 0, slot, "put the most valuable member first", state, memory)
+        return self._context.task(menu_tasks.LEAD, 0, slot, "put the most valuable member first", state, memory)
 
     def _needs_rest(self, plan: Plan, state: GameState) -> bool:
         """Return whether one more fight on the ground could be lost."""
@@ -126,7 +99,7 @@ class Training:
 
         A ground that did not reach that level in its time is given up. None if no ground yields anything.
         """
-        plan = plans.kept(memory.training, goal.foes)
+        plan = plans.kept(memory.strength.plans, goal.foes)
         members, steps = state.party.members, self._game.steps
         if goal.foes or self._game.knowledge == "seen" or not members:
             return plan
@@ -135,7 +108,7 @@ class Training:
             if plan.until >= steps:
                 return plan
             self._costs.give_up(plan)
-        plans.drop(memory.training, ())
+        plans.drop(memory.strength.plans, ())
         for level in (goal.number, member.level + _SOME_LEVELS, member.level + 1):
             training = self._costs.training(member, min(level, goal.number), None)
             if training is not None:
@@ -145,17 +118,17 @@ class Training:
         plan = Plan(TRAIN, (), steps=training.steps, until=steps + self._readiness.patience(training.steps), begun=True,
                     dvs=member.dvs, level=min(level, goal.number), number=goal.number, ground=training.ground,
                     on=training.on, rest=training.rest)  # fmt: skip
-        plans.keep(memory.training, plan)
+        plans.keep(memory.strength.plans, plan)
         return plan
 
-    def after_loss(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def after_loss(self, state: GameState, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Train after a lost battle until its winner should lose; if that is unknown, for some levels."""
         lead = state.party.lead
-        if lead is None or not memory.train_to or self._healing.is_weak(state):
+        if lead is None or not memory.strength.train_to or self._healing.is_weak(state):
             return None
-        if memory.nemesis and self._game.knowledge != "seen":
-            nemesis = (memory.nemesis[0], memory.nemesis[1])
-            for _ in range(_PLANS):
+        nemesis = memory.strength.nemesis
+        if nemesis is not None and self._game.knowledge != "seen":
+            for _ in range(plans.MOST_PLANS):
                 goal = self._planner.training_for((nemesis,), keep=True)
                 if goal is None or goal.kind not in (TRAIN, CATCH, RIVAL, BUY):
                     break
@@ -163,31 +136,34 @@ class Training:
                 if found is not None:
                     return found
                 self._readiness.give_up(goal.foes)
-            memory.nemesis, memory.train_to = [], 0
-            plans.drop(memory.training, (nemesis,))
+            memory.strength.nemesis, memory.strength.train_to = None, 0
+            plans.drop(memory.strength.plans, (nemesis,))
             return None
-        if lead.level >= memory.train_to:
-            memory.train_to = 0
+        if lead.level >= memory.strength.train_to:
+            memory.strength.train_to = 0
             return None
-        return self.fights("train", f"train to level {memory.train_to}", state, memory, around)
+        return self._fights.in_grass("train", f"train to level {memory.strength.train_to}", state, memory, around)
 
-    def follow(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def follow(self, goal: PlannedGoal, state: GameState, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal for the party's strength; None if nothing can be done for it."""
         plan = self._readiness.begin(goal.foes) if goal.foes else None
         if goal.kind == TRAIN:
             return self.train(goal, state, memory, around)
         if goal.kind == CATCH:
             where = plan.where if plan is not None else ""
-            return self._hunt(goal.species, goal.key or "recruit", goal.title, state, memory, around, where)
+            key = goal.key or "recruit"
+            found = self._hunting.hunt(goal.species, key, goal.title, state, memory, around, where)
+            # Wild Pokemon bring no money for balls, so trainers nearby are fought instead.
+            return found or (None if state.balls else self.earn(state, memory, around))
         if goal.kind == BUY:
-            return self._buy(goal.buys, state, memory, around)
+            return self._shopping.for_plan(goal.buys, state, memory, around)
         if goal.kind == RIVAL and goal.target is not None:
             return self._fight_rival(goal, goal.target, state, memory, around)
         return None
 
     def _fight_rival(
         self, goal: PlannedGoal, target: Target, state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Talk to a trainer, with the strongest member first; rest before, and give up if the route is blocked."""
         lead = state.party.lead
         if self._healing.is_weak(state) or (lead is not None and lead.hp < _FIT * lead.max_hp):
@@ -196,17 +172,17 @@ class Training:
                 return found
         members = state.party.members
         if goal.member and members[goal.member].level > members[0].level + _MUCH_STRONGER:
-            job = self._job(menu_tasks.LEAD, 0, goal.member, "put the strongest member first", state, memory)
+            job = self._context.task(menu_tasks.LEAD, 0, goal.member, "put the strongest member first", state, memory)
             if job is not None:
                 return job
         key = f"{RIVAL}/{target.map_id}/{target.person}"
-        found = self._objectives.goal_for(target, key, goal.title, state, memory, around)
+        found = self._context.objectives.goal_for(target, key, goal.title, state, memory, around)
         if found is None:
             memory.tries[key] = self._settings.goal_tries
-            plans.drop(memory.training, goal.foes)
+            plans.drop(memory.strength.plans, goal.foes)
         return found
 
-    def earn(self, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def earn(self, state: GameState, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Fight a trainer nearby for money, if one can be beaten easily."""
         if self._game.knowledge == "seen":
             return None
@@ -218,42 +194,3 @@ class Training:
                 if found is not None:
                     return found
         return None
-
-    def fight_on(
-        self, ground: int, on: str, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> Goal | None:
-        """Fight on one ground, or go there. An unusable ground is excluded for a while."""
-        here = state.map_id
-        if ground != here:
-            goal = self._objectives.towards(Target(ground), f"{why}: to the ground", state, memory, around)
-        else:
-            name = f"{key}/{here}/{on}"
-            tried = memory.tries.get(name, 0) >= self._settings.goal_tries
-            there = not tried and around.nearest_ground(on) is not None
-            goal = Goal(PACE, name, here, why, PLANNED, on=on) if there else None
-        if goal is None:
-            memory.poor_grounds[f"{ground}/{on}"] = self._game.steps + self._settings.poor_ground_steps
-            plans.drop_ground(memory.training, f"{ground}/{on}")
-        return goal
-
-    def fights(self, key: str, why: str, state: GameState, memory: PilotMemory, around: Surroundings) -> Goal | None:
-        """Fight in this map's grass, or go to the nearest grass."""
-        here = around.grid.map_id
-        name = f"{key}/{here}"
-        if around.nearest_ground(GRASS) is not None and memory.tries.get(name, 0) < self._settings.goal_tries:
-            return Goal(PACE, name, here, why, PLANNED)
-        route = self._roads.route(self._roads.of_kind("grass", memory), state, memory)
-        if route is None or route.goal.map_id == here:
-            return None
-        return self._objectives.towards(Target(route.goal.map_id), f"{why}: to the grass", state, memory, around)
-
-    def other_grass(
-        self, barren: Collection[int], why: str, state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> Goal | None:
-        """Return a goal on the route to the nearest known grass outside some maps; None if there is none."""
-        grass = self._roads.of_kind("grass", memory).ends
-        left = {map_id: ends for map_id, ends in grass.items() if map_id not in barren}
-        route = self._roads.route(Ends(left), state, memory) if left else None
-        if route is None or route.goal.map_id == state.map_id:
-            return None
-        return self._objectives.towards(Target(route.goal.map_id), f"{why}: to other grass", state, memory, around)

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.memory import AGAIN, LEAVE, NAME, NO, YES, PilotMemory
+from pkmn_pyboy.pilot.memory import AGAIN, LEAVE, LIKELY, NAME, NO, SURE, YES, PilotMemory
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.rules_gen2.screen import (
     BLANK,
@@ -24,9 +24,6 @@ from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
-
-SURE = 0.9
-LIKELY = 0.7
 
 _MESSAGE = slice(MESSAGE_ROW * COLUMNS, ROWS * COLUMNS)
 _CURSORS = bytes((HOLLOW_CURSOR, SOLID_CURSOR, NEXT_ARROW))
@@ -71,25 +68,25 @@ def answer(
     tiles = game.reader.screen_tiles()
     # The cursor and a blinking arrow are not part of the question.
     question = zlib.crc32(tiles[_MESSAGE].translate(None, _CURSORS))
-    if question != memory.question:
-        memory.question = question
+    if question != memory.text.question:
+        memory.text.question = question
         words = " ".join(game.screen_words().lower().split())
         refused = (*settings.refuse_words, *refuse_words())
         if game.state.battle is not None:
             refused += settings.refuse_words_in_battle
-        memory.refused = any(word in words for word in refused)
-    if memory.walked > _FORGET_AFTER_TILES:
-        memory.answers.clear()
-    memory.walked = 0
+        memory.text.refused = any(word in words for word in refused)
+    if memory.walk.walked > _FORGET_AFTER_TILES:
+        memory.text.answers.clear()
+    memory.walk.walked = 0
     key = str(question)
-    before = memory.answers.get(key, 0)
-    memory.answers[key] = before + 1
-    first, other = (Action.B, Action.A) if memory.refused else (Action.A, Action.B)
-    memory.point(NO if memory.refused else YES)
+    before = memory.text.answers.get(key, 0)
+    memory.text.answers[key] = before + 1
+    first, other = (Action.B, Action.A) if memory.text.refused else (Action.A, Action.B)
+    memory.point(NO if memory.text.refused else YES)
     if before < settings.accept_choices:
-        return Decision(first, "answer: no" if memory.refused else "answer: yes", SURE)
+        return Decision(first, "answer: no" if memory.text.refused else "answer: yes", SURE)
     action = _AFTER_ACCEPTING[(before - settings.accept_choices) % len(_AFTER_ACCEPTING)]
-    if memory.refused and action in (Action.A, Action.B):
+    if memory.text.refused and action in (Action.A, Action.B):
         action = other if action is Action.B else first
     if action is not first:
         # Tell this turn of answers from the next one.
@@ -104,9 +101,10 @@ def leave_menu(game: Game, state: GameState, memory: PilotMemory) -> Decision:
         return Decision((Action.START, Action.A)[memory.phase_steps % 2], "end the naming", SURE)
     # A is for a menu that B does not close, not for the menu below it, where A would open the screen again.
     menu = [int(number) for number in state.menu]
-    tries = memory.leaving[0] + 1 if memory.leaving[1:] == menu and memory.phase_steps else 0
-    memory.leaving = [tries, *menu]
-    insists = tries % _LEAVE_TURN == _LEAVE_TURN - 1
+    text = memory.text
+    text.tries = text.tries + 1 if text.menu == menu and memory.phase_steps else 0
+    text.menu = menu
+    insists = text.tries % _LEAVE_TURN == _LEAVE_TURN - 1
     memory.point(AGAIN if insists else LEAVE)
     action = Action.A if insists else Action.B
     return Decision(action, "leave the menu", SURE if action is Action.B else LIKELY)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.memory import LEAVE, SEARCH, TURN, PilotMemory
+from pkmn_pyboy.pilot.memory import LEAVE, SURE, PilotMemory
+from pkmn_pyboy.pilot.notes import MenuTask
 from pkmn_pyboy.pilot.screens import pages, screen_lists
-from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
+from pkmn_pyboy.pilot.screens.screen_lists import ScreenList
 from pkmn_pyboy.pilot.settings import PilotSettings
-from pkmn_pyboy.rules_gen2.screen import COLUMNS
 from pkmn_pyboy.rules_gen2.slots import ITEM_POCKET, MACHINE_POCKET
-from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import GameState, PartyMember
 from pkmncli.api import Action, Decision
 
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
 USE, TEACH, LEAD = "use", "teach", "lead"
 """Kinds of tasks: (USE, item, slot), (TEACH, machine, slot), (LEAD, 0, slot)."""
 
-SURE, LIKELY = 0.9, 0.7
 _MOST_STEPS = 90
-_SCROLL_TURN = 14
 _ITEM_GAP, _MACHINE_GAP = 2, 4
 """Columns from the cursor to the name of an item, and of a machine, which has its number in between."""
 
@@ -39,7 +36,7 @@ class MenuTasks:
         profile = game.profile
         self._game = game
         self._settings = settings or PilotSettings()
-        self._names = EncodedNames(game.rom.data, profile.memory.rom_tables)
+        self.names = game.encoded_names
         self._words = {key: profile.charmap.encode(word) for key, word in profile.menu_words.items()}
         self._field_moves = {move.machine: move for move in profile.field_moves.values()}
 
@@ -55,81 +52,74 @@ class MenuTasks:
         if kind == LEAD and slot < len(members):
             mark = _identity(members[slot])
         elif kind == USE:
-            mark = self._bag().count(number)
-        memory.task = [kind, number, slot, mark]
+            mark = self._game.bag().count(number)
+        move = self._field_moves.get(number) if kind == TEACH else None
+        memory.task = MenuTask(kind, number, slot, mark, move.move if move is not None else 0)
         memory.task_steps = 0
-        memory.task_marked = False
-        move = self._field_moves.get(number)
-        memory.teach = [slot, move.move] if kind == TEACH and move is not None else []
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
         """Act on the task; None if there is none, or another part must answer the screen."""
-        if not memory.task:
+        task = memory.task
+        if task is None:
             return None
         memory.task_steps += 1
-        if self._done(state, memory):
-            memory.task, memory.teach = [], []
+        if self._done(task, state):
+            memory.task = None
             return None
         if memory.task_steps > _MOST_STEPS:
             pages.give_up(memory, self._settings)
             return None
         if not state.menu.cursor_shown and state.message_box:
             return None
-        kind, number, slot, _ = memory.task
         screen = ScreenList.read(self._game, memory)
         names = screen_lists.nicknames(self._game)
         if screen.party_row(names) is not None:
-            return self._confirmed(self._member(screen, names, kind, slot, memory), screen, state, memory)
-        press = screen.press_for(self._words["party" if kind == LEAD else "pack"])
+            return self._confirmed(self._member(screen, names, task), task, screen, state, memory)
+        press = screen.press_for(self._words["party" if task.kind == LEAD else "pack"])
         if press is not None:
-            return Decision(press, "open the bag" if kind != LEAD else "open the party", SURE)
-        return None if kind == LEAD else self._entry(screen, kind, number, memory)
+            return Decision(press, "open the bag" if task.kind != LEAD else "open the party", SURE)
+        return None if task.kind == LEAD else self._entry(screen, task, memory)
 
     def _confirmed(
-        self, decision: Decision | None, screen: ScreenList, state: GameState, memory: PilotMemory
+        self, decision: Decision | None, task: MenuTask, screen: ScreenList, state: GameState, memory: PilotMemory
     ) -> Decision | None:
         """Return the press on the party list, unless it repeats a choice that the game has refused."""
-        if decision is None or decision.action != Action.A or state_is_question(screen):
+        if decision is None or decision.action != Action.A or screen.asks:
             return decision
-        kind, number, slot, _ = memory.task
-        mark = [pages.mark_of(state), int(memory.task_marked)]
-        if not pages.in_vain(memory, self._settings, f"{kind}/{number}/{slot}", mark):
+        mark = [pages.mark_of(state), int(task.marked)]
+        if not pages.in_vain(memory, self._settings, f"{task.kind}/{task.number}/{task.slot}", mark):
             return decision
         pages.give_up(memory, self._settings)
         memory.point(LEAVE)
         return Decision(Action.B, "the game refuses it", SURE)
 
-    def _done(self, state: GameState, memory: PilotMemory) -> bool:
-        kind, number, slot, mark = memory.task
+    def _done(self, task: MenuTask, state: GameState) -> bool:
         members = state.party.members
-        if slot >= len(members):
+        if task.slot >= len(members):
             return True
-        if kind == LEAD:
-            return bool(_identity(members[0]) == mark)
-        if kind == USE:
-            return bool(self._bag().count(number) != mark)
-        move = self._field_moves.get(number)
-        return move is None or move.move in members[slot].moves
+        if task.kind == LEAD:
+            return _identity(members[0]) == task.mark
+        if task.kind == USE:
+            return self._game.bag().count(task.number) != task.mark
+        return not task.move or task.move in members[task.slot].moves
 
-    def _member(
-        self, screen: ScreenList, names: list[bytes], kind: str, slot: int, memory: PilotMemory
-    ) -> Decision | None:
-        if kind != LEAD:
-            press = screen.press_for_member(names, slot)
-            return Decision(press, f"party slot {slot + 1}", SURE) if press is not None else None
+    def _member(self, screen: ScreenList, names: list[bytes], task: MenuTask) -> Decision | None:
+        if task.kind != LEAD:
+            press = screen.press_for_member(names, task.slot)
+            return Decision(press, f"party slot {task.slot + 1}", SURE) if press is not None else None
         move = screen.press_for(self._words["move"])
         if move is not None:
-            memory.task_marked = memory.task_marked or move is Action.A
+            task.marked = task.marked or move is Action.A
             return Decision(move, "put it first", SURE)
-        press = screen.press_for_member(names, 0 if memory.task_marked else slot)
+        press = screen.press_for_member(names, 0 if task.marked else task.slot)
         return Decision(press, "put it first", SURE) if press is not None else None
 
-    def _entry(self, screen: ScreenList, kind: str, number: int, memory: PilotMemory) -> Decision | None:
-        move = self._field_moves.get(number) if kind == TEACH else None
-        labels = [self._names.items.get(move.item if move is not None else number, b"")]
+    def _entry(self, screen: ScreenList, task: MenuTask, memory: PilotMemory) -> Decision | None:
+        move = self._field_moves.get(task.number) if task.kind == TEACH else None
+        labels = [self.names.items.get(move.item if move is not None else task.number, b"")]
         if move is not None:
-            labels.append(self._names.moves.get(move.move, b""))
-        gap = _MACHINE_GAP if kind == TEACH else _ITEM_GAP
+            labels.append(self.names.moves.get(move.move, b""))
+        gap = _MACHINE_GAP if task.kind == TEACH else _ITEM_GAP
         use = screen.press_for(self._words.get("use", b""))
         if use is not None and screen.has_hollow() and not any(screen.left_behind(label, gap) for label in labels):
             memory.point(LEAVE)
@@ -140,26 +130,11 @@ class MenuTasks:
             press = screen.press_for(label, gap)
             if press is not None:
                 return Decision(press, "select it", SURE)
-        pocket = MACHINE_POCKET if kind == TEACH else ITEM_POCKET
-        places = self._game.profile.memory
-        shown = places.read(self._game.emulator, "wCurPocket") if "wCurPocket" in places else pocket
-        if shown != pocket:
-            turn = screen_lists.press_to_pocket(shown, pocket)
-            memory.point(TURN, right=1 if turn is Action.RIGHT else -1)
-            return Decision(turn if memory.task_steps % 2 else Action.NONE, "change the pocket", SURE)
-        if state_is_question(screen):
-            return None
-        down = memory.task_steps // _SCROLL_TURN % 2 == 0
-        memory.point(SEARCH, 1 if down else -1)
-        return Decision(Action.DOWN if down else Action.UP, "look for it", LIKELY)
-
-    def _bag(self) -> Bag:
-        return Bag.read(self._game.emulator, self._game.profile.memory)
-
-
-def state_is_question(screen: ScreenList) -> bool:
-    """Return whether the cursor is outside a full screen's list, in a small window at the right."""
-    return screen.column >= COLUMNS // 2
+        pocket = MACHINE_POCKET if task.kind == TEACH else ITEM_POCKET
+        turn = screen_lists.turn_to_pocket(self._game, memory, pocket, memory.task_steps)
+        if turn is not None or screen.asks:
+            return turn
+        return screen_lists.search(memory, memory.task_steps, "look for it")
 
 
 def _identity(member: PartyMember) -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.memory import LEAVE, MENU, SEARCH, TALK, TILE, TURN, WAIT, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import LEAVE, MENU, SEARCH, SURE, TALK, TILE, TURN, WAIT, PilotMemory, WalkGoal
+from pkmn_pyboy.pilot.notes import Tuning
 from pkmn_pyboy.pilot.screens.screen_lists import ScreenList
 from pkmn_pyboy.profile.memory_map import MemoryField
 from pkmn_pyboy.profile.milestones import Target
@@ -19,7 +20,6 @@ from pkmncli.api import Action, Decision
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
 
-SURE = 0.9
 PLAYS = "it plays"
 """Outcome of a tuning that worked."""
 
@@ -47,7 +47,7 @@ class RadioTuner:
             self._entry = profile.charmap.encode(profile.radio.entry)
             self._most_steps = _BESIDE_TURNING + profile.radio.most // profile.radio.step
 
-    def first(self, target: Target, goal: Goal | None, memory: PilotMemory, tries: int) -> Goal | None:
+    def first(self, target: Target, goal: WalkGoal | None, memory: PilotMemory, tries: int) -> WalkGoal | None:
         """Return the goal to do first: the tuning, or the goal itself if its station plays or it needs none.
 
         Args:
@@ -64,74 +64,72 @@ class RadioTuner:
         key = f"tune/{goal.map_id}/{station.knob}"
         if memory.tries.get(key, 0) >= tries:
             return None
-        memory.task = []
-        memory.tuning, memory.tuning_mark, memory.tuning_over = [*station], [], ""
-        memory.tuning_steps = memory.tuning_opened = 0
-        return Goal(MENU, key, goal.map_id, f"{goal.why}: tune the radio", goal.confidence)
+        memory.task = None
+        memory.tuning = Tuning(station.knob, station.music)
+        return WalkGoal(MENU, key, goal.map_id, f"{goal.why}: tune the radio", goal.confidence)
 
     def act(self, state: GameState, memory: PilotMemory) -> Decision | None:
         """Act on the tuning; None if no station is wanted, or another part must answer the screen."""
-        radio, page = self._radio, state.menu.full_screen
-        if radio is None or not memory.tuning or (state.message_box and not page):
+        radio, tuning, page = self._radio, memory.tuning, state.menu.full_screen
+        if radio is None or tuning is None or (state.message_box and not page):
             return None
-        memory.tuning_steps += 1
-        if memory.tuning_steps > self._most_steps + _LEAVING_STEPS:
-            memory.tuning = []
+        tuning.steps += 1
+        if tuning.steps > self._most_steps + _LEAVING_STEPS:
+            memory.tuning = None
             return None
         screen = ScreenList.read(self._game, memory)
         entry = None if page else screen.press_for(self._entry, _ENTRY_GAP)
-        if not memory.tuning_over:
-            memory.tuning_over = self._end(radio, screen, memory, page=page)
-        if memory.tuning_over:
+        if not tuning.outcome:
+            tuning.outcome = self._end(radio, screen, tuning, page=page)
+        if tuning.outcome:
             memory.point(LEAVE)
-            return Decision(Action.B, f"leave the radio: {memory.tuning_over}", SURE)
+            return Decision(Action.B, f"leave the radio: {tuning.outcome}", SURE)
         if not page:
             if entry is None:
                 memory.point(WAIT)
-            memory.tuning_opened += entry is Action.A
+            tuning.opened += entry is Action.A
             return Decision(Action.NONE if entry is None else entry, "open the radio's device", SURE)
-        decision = self._turn(radio, memory)
+        decision = self._turn(radio, tuning, memory)
         if not self._game.mask[decision.action]:
             # The replacement press might do anything on a screen that is not the expected one.
-            memory.tuning_over = "its screen does not accept the press"
+            tuning.outcome = "its screen does not accept the press"
             memory.point(LEAVE)
-            return Decision(Action.B, f"leave the radio: {memory.tuning_over}", SURE)
+            return Decision(Action.B, f"leave the radio: {tuning.outcome}", SURE)
         return decision
 
-    def _turn(self, radio: Radio, memory: PilotMemory) -> Decision:
+    def _turn(self, radio: Radio, tuning: Tuning, memory: PilotMemory) -> Decision:
         if not self._shows_card(radio):
             memory.point(TURN, right=1)
             return Decision(Action.RIGHT, "look for the radio's card", SURE)
-        wanted, knob = memory.tuning[0], self._knob(radio)
+        wanted, knob = tuning.knob, self._knob(radio)
         if knob == wanted:
             memory.point(WAIT)
             return Decision(Action.NONE, "listen", SURE)
         memory.point(SEARCH, knob - wanted)
         return Decision(Action.UP if knob < wanted else Action.DOWN, "turn the radio's knob", SURE)
 
-    def _end(self, radio: Radio, screen: ScreenList, memory: PilotMemory, *, page: bool) -> str:
+    def _end(self, radio: Radio, screen: ScreenList, tuning: Tuning, *, page: bool) -> str:
         """Return the reason to end the tuning; empty to continue."""
-        wanted, music = memory.tuning
         knob = self._knob(radio)
         # A passed station keeps its music in memory, but not once the device is closed.
-        if self._music(radio) == music and knob == wanted:
+        if self._music(radio) == tuning.music and knob == tuning.knob:
             return PLAYS
         shown = [int(page), screen.row, *self._card(radio), knob]
-        same = memory.tuning_mark[-1] + 1 if memory.tuning_mark[:-1] == shown else 0
-        memory.tuning_mark = [*shown, same]
-        if page and not memory.tuning_opened:
+        tuning.same = tuning.same + 1 if tuning.shown == shown else 0
+        tuning.shown = shown
+        if page and not tuning.opened:
             return "another screen is open"
-        if memory.tuning_opened > _MOST_OPENINGS:
+        if tuning.opened > _MOST_OPENINGS:
             return "its device closes again"
-        if memory.tuning_steps > self._most_steps:
+        if tuning.steps > self._most_steps:
             return "it takes too long"
-        if same < _PATIENCE:
+        if tuning.same < _PATIENCE:
             return ""
         if not page:
             return "its device does not open"
         if not self._shows_card(radio):
             return "there is no card for it"
-        return "its knob does not turn" if knob != wanted else "nothing plays there"
+        return "its knob does not turn" if knob != tuning.knob else "nothing plays there"
 
     def _music(self, radio: Radio) -> int:
         return self._value(radio.music)

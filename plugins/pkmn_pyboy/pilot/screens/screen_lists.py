@@ -5,12 +5,11 @@ Names are compared as the game encodes them, so no language and no menu layout i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.pilot.memory import ENTRY, PilotMemory
-from pkmn_pyboy.profile.memory_map import RomTable
+from pkmn_pyboy.pilot.memory import ENTRY, LIKELY, SEARCH, SURE, TURN, PilotMemory
 from pkmn_pyboy.rules_gen2.screen import (
     COLUMNS,
     HOLLOW_CURSOR,
@@ -24,41 +23,13 @@ from pkmn_pyboy.rules_gen2.screen import (
     is_letter,
 )
 from pkmn_pyboy.rules_gen2.slots import POCKETS
-from pkmncli.api import Action
+from pkmncli.api import Action, Decision
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
 
-_SHORT_WORD, _SHORT_WORD_LETTERS = b"\x54", b"\x8f\x8e\x8a\xea"
 _NAME_GAP = 2
-_LONGEST = 16
-_MOST_NAMES = 256
-
-
-class EncodedNames:
-    """Names of items and moves as the cartridge image encodes them, by number.
-
-    Args:
-        data: the image.
-        tables: addresses of its tables.
-    """
-
-    def __init__(self, data: bytes, tables: Mapping[str, RomTable]) -> None:
-        self.items = _read_names(data, tables.get("ItemNames"))
-        self.moves = _read_names(data, tables.get("MoveNames"))
-
-
-def _read_names(data: bytes, table: RomTable | None) -> dict[int, bytes]:
-    if table is None:
-        return {}
-    names, place = {}, table.offset
-    for number in range(1, _MOST_NAMES):
-        end = data.find(NAME_END, place, place + _LONGEST)
-        if end < 0:
-            break
-        names[number] = data[place:end].replace(_SHORT_WORD, _SHORT_WORD_LETTERS)
-        place = end + 1
-    return names
+_SCROLL_TURN = 14
 
 
 def nicknames(game: Game) -> list[bytes]:
@@ -97,6 +68,11 @@ class ScreenList:
             place = tiles.find(SOLID_CURSOR)
         row, column = divmod(place, COLUMNS) if place >= 0 else (-1, -1)
         return cls(tiles, row, column, memory or PilotMemory())
+
+    @property
+    def asks(self) -> bool:
+        """True if the cursor is outside a full screen's list, in a small window at the right."""
+        return self.column >= COLUMNS // 2
 
     def rows_of(self, name: bytes) -> list[tuple[int, int]]:
         """Return (row, column) of each place where a name appears as a whole word."""
@@ -160,6 +136,20 @@ class ScreenList:
         return self.press_to_row(first + PARTY_ROW_STEP * place)
 
 
-def press_to_pocket(shown: int, wanted: int) -> Action:
-    """Return the press that turns the bag towards a pocket, the shorter way round."""
-    return Action.RIGHT if (wanted - shown) % POCKETS <= POCKETS // 2 else Action.LEFT
+def turn_to_pocket(game: Game, memory: PilotMemory, pocket: int, steps: int) -> Decision | None:
+    """Return the action that turns the bag to a pocket, every other step; None if it is shown, as far as is known."""
+    places = game.profile.memory
+    shown = places.read(game.emulator, "wCurPocket") if "wCurPocket" in places else pocket
+    if shown == pocket:
+        return None
+    right = (pocket - shown) % POCKETS <= POCKETS // 2  # the shorter way round
+    memory.point(TURN, right=1 if right else -1)
+    turn = Action.RIGHT if right else Action.LEFT
+    return Decision(turn if steps % 2 else Action.NONE, "change the pocket", SURE)
+
+
+def search(memory: PilotMemory, steps: int, why: str, turn: int = _SCROLL_TURN) -> Decision:
+    """Return the action that scrolls a list for an entry not in view: down and up, ``turn`` steps each."""
+    down = steps // turn % 2 == 0
+    memory.point(SEARCH, 1 if down else -1)
+    return Decision(Action.DOWN if down else Action.UP, why, LIKELY)

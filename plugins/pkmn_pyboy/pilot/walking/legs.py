@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pkmn_pyboy.navigation.exits import UNKNOWN_MAP
-from pkmn_pyboy.pilot.memory import EXIT, LOOK, PACE, TALK, TILE, Goal, PilotMemory
+from pkmn_pyboy.pilot.memory import EXIT, LOOK, PACE, TALK, TILE, PilotMemory, WalkGoal
+from pkmn_pyboy.pilot.notes import NoRoute
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.pushing import push_goal
 from pkmn_pyboy.pilot.walking.routes import Key, Roads
@@ -13,6 +13,7 @@ from pkmn_pyboy.pilot.walking.surroundings import Surroundings
 from pkmn_pyboy.profile.milestones import Target
 from pkmn_pyboy.state.game_state import Facing, GameState
 from pkmn_pyboy.world import goals
+from pkmn_pyboy.world.records import NOWHERE, Place
 
 if TYPE_CHECKING:
     from pkmn_pyboy.game import Game
@@ -48,7 +49,7 @@ class Objectives:
         memory: PilotMemory,
         around: Surroundings,
         confidence: float = PLANNED,
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return a goal on this map that serves a target; None if nothing can be done here, or it failed."""
         if target.map_id == state.map_id:
             goal = (
@@ -68,7 +69,7 @@ class Objectives:
 
     def towards(
         self, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return the exit that leads nearer to a target on another map; None if that map is unknown."""
         if self._roads.world.map(target.map_id) is None:
             return None
@@ -78,7 +79,8 @@ class Objectives:
             "to", target.map_id, x, y, target.facing or "", target.person, target.scene, *(target.push_to or ())
         )  # fmt: skip
         missed = [*key, state.map_id]
-        if memory.no_way[:-1] == missed and steps < int(memory.no_way[-1]):
+        before = memory.route.missing
+        if before is not None and before.purpose == missed and steps < before.until:
             return None
         if self.is_missing(target, memory):
             return self._search_elsewhere(key, target, why, state, memory, around)
@@ -92,7 +94,7 @@ class Objectives:
             found = self.follow((*key, "map"), goals.on_map(target.map_id), "", why, state, memory, around)
         if found is None and self._roads.seen is not None:
             # A failed search costs most, and each newly seen tile may be the one that opens the route.
-            memory.no_way = [*missed, steps + _LOOK_AGAIN_STEPS]
+            memory.route.missing = NoRoute(missed, steps + _LOOK_AGAIN_STEPS)
         return found
 
     # Targets not found yet ---------------------------------------------------------------------------------------
@@ -102,24 +104,24 @@ class Objectives:
 
         A new item or milestone may have opened the route since.
         """
-        return memory.looked.get(_name(target)) == self._standing(memory)
+        return memory.route.looked.get(_name(target)) == self._standing(memory)
 
     def _note_missing(self, target: Target, memory: PilotMemory) -> None:
         if self._roads.seen is not None:
-            memory.looked[_name(target)] = self._standing(memory)
+            memory.route.looked[_name(target)] = self._standing(memory)
 
     def _standing(self, memory: PilotMemory) -> list[int]:
-        return [self._game.milestones.count, memory.kinds]
+        return [self._game.milestones.count, memory.walk.kinds]
 
     def _search_elsewhere(
         self, key: Key, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return the route to a target on a partly known map: its tile, else unseen tiles there, else exits nearby.
 
         None if none of them can be reached: unexplored places elsewhere then come before the map's known part.
         """
         world = self._roads.seen
-        known = goals.of_target(world, target) if world is not None else goals.Goal({})
+        known = goals.of_target(world, target) if world is not None else goals.RouteGoal({})
         verge, doors = self._roads.verge_of(target.map_id), self._roads.untaken_around(target.map_id)
         for name, ends in (("seen", known), ("verge", verge), ("doors", doors)):
             if ends.ends and self._roads.route(ends, state, memory) is not None:
@@ -130,16 +132,16 @@ class Objectives:
 
     def _door_on_the_way(
         self, target: Target, why: str, state: GameState, memory: PilotMemory, around: Surroundings
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return an exit not taken yet that is nearer than a map where the target's place is unknown."""
         world = self._roads.seen
         if world is None or not target.is_a_place or goals.of_target(world, target).ends:
             return None
         route = self._roads.route(target.map_id, state, memory)
         here, grid = state.map_id, around.grid
-        best: tuple[int, Goal] | None = None
+        best: tuple[int, WalkGoal] | None = None
         for exit_ in around.exits:
-            if exit_.back or exit_.destination != UNKNOWN_MAP or memory.taken.get(f"{here}/{exit_.key}"):
+            if exit_.back or exit_.destination != NOWHERE or memory.taken.get(f"{here}/{exit_.key}"):
                 continue
             nearest = around.walk.nearest(exit_.ends)
             if nearest is None or (route is not None and nearest[1] >= route.cost):
@@ -147,19 +149,19 @@ class Objectives:
             x, y = grid.tile_of(nearest[0])
             key = f"exit/{here}/{exit_.key}@{x},{y}"
             if not memory.tries.get(key) and (best is None or nearest[1] < best[0]):
-                best = nearest[1], Goal(EXIT, key, here, why, PLANNED, x, y, exit_.ends[nearest[0]], exit=exit_.key)
+                best = nearest[1], WalkGoal(EXIT, key, here, why, PLANNED, x, y, exit_.ends[nearest[0]], exit=exit_.key)
         return best[1] if best is not None else None
 
     def follow(
         self,
         key: Key,
-        goal: goals.Goal,
+        goal: goals.RouteGoal,
         end: str,
         why: str,
         state: GameState,
         memory: PilotMemory,
         around: Surroundings,
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return the next leg of the route to a planner's goal; None without a route, or if it ends here already.
 
         Args:
@@ -179,15 +181,15 @@ class Objectives:
             found = self._leg(x, y, press, end if onward < 0 else "", why, state, around)
             if found is not None and memory.tries.get(found.key, 0) < self._settings.goal_tries:
                 return found
-            self._roads.drop(memory)
-            if [state.map_id, x, y] in memory.avoid:
+            memory.route.drop()
+            if Place(state.map_id, x, y) in memory.route.avoid:
                 return None
-            memory.avoid.append([state.map_id, x, y])
+            memory.route.avoid.append(Place(state.map_id, x, y))
         return None
 
     def _leg(
         self, x: int, y: int, press: int, end: str, why: str, state: GameState, around: Surroundings
-    ) -> Goal | None:
+    ) -> WalkGoal | None:
         """Return the goal for a leg: leave by its last tile, or reach it; None if impossible."""
         here, grid = state.map_id, around.grid
         if not grid.inside(x, y) or not around.search.reaches(grid.cell(x, y)):
@@ -195,12 +197,14 @@ class Objectives:
         cell = grid.cell(x, y)
         for exit_ in around.exits:
             if exit_.ends.get(cell, _UNSET - 1) == press:
-                return Goal(EXIT, f"exit/{here}/{exit_.key}@{x},{y}", here, why, PLANNED, x, y, press, exit=exit_.key)
-        return Goal(TILE, end, here, why, PLANNED, x, y, press) if end else None
+                return WalkGoal(
+                    EXIT, f"exit/{here}/{exit_.key}@{x},{y}", here, why, PLANNED, x, y, press, exit=exit_.key
+                )
+        return WalkGoal(TILE, end, here, why, PLANNED, x, y, press) if end else None
 
     # Targets on this map -----------------------------------------------------------------------------------------
 
-    def _here(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _here(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         map_id = target.map_id
         if target.push_to is not None:
             return push_goal(target, key, why, PLANNED, memory, around, self._settings.goal_tries)
@@ -214,31 +218,31 @@ class Objectives:
         x, y = target.x, target.y
         cell = around.grid.cell(x, y)
         if tries and target.facing is None and around.tile_value(x, y) in around.rules.grass:
-            return Goal(PACE, key, map_id, f"{why}: look for a fight", PLANNED, x, y)
+            return WalkGoal(PACE, key, map_id, f"{why}: look for a fight", PLANNED, x, y)
         if tries >= self._settings.goal_tries:
             return None
         for exit_ in around.exits:
             if cell in exit_.ends and around.search.reaches(cell):
-                return Goal(EXIT, key, map_id, why, PLANNED, exit=exit_.key)
+                return WalkGoal(EXIT, key, map_id, why, PLANNED, exit=exit_.key)
         if around.search.reaches(cell):
             facing = Facing[target.facing.upper()] if target.facing is not None else -1
-            return Goal(TILE, key, map_id, why, PLANNED, x, y, int(facing))
+            return WalkGoal(TILE, key, map_id, why, PLANNED, x, y, int(facing))
         if target.facing is None and around.search.nearest(around.talk_ends(x, y)) is not None:
             person = next((one.number for one in around.people if (one.x, one.y) == (x, y)), 0)
-            return Goal(TALK, key, map_id, why, PLANNED, x, y, person=person)
+            return WalkGoal(TALK, key, map_id, why, PLANNED, x, y, person=person)
         return None
 
-    def _scene(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _scene(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal at the nearest tile that starts the scene."""
         if memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
-        cells = {around.grid.cell(x, y) for scene, x, y in around.triggers if scene == target.scene}
-        nearest = around.search.nearest(cells - {around.search.start})
+        cells = {around.grid.cell(one.x, one.y) for one in around.map.triggers if one.scene == target.scene}
+        nearest = around.search.nearest(cells - {around.start})
         if nearest is None:
             return None
-        return Goal(TILE, key, target.map_id, why, PLANNED, *around.grid.tile_of(nearest[0]))
+        return WalkGoal(TILE, key, target.map_id, why, PLANNED, *around.grid.tile_of(nearest[0]))
 
-    def _person(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _person(self, target: Target, key: str, why: str, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         if memory.tries.get(key, 0) >= self._settings.goal_tries:
             return None
         side = -1 if target.facing is None else int(Facing[target.facing.upper()])
@@ -247,10 +251,10 @@ class Objectives:
                 x, y = person.x, person.y
                 if around.search.nearest(around.talk_ends(x, y, side)) is None:
                     return None
-                return Goal(TALK, key, target.map_id, why, PLANNED, x, y, side, person=person.number)
+                return WalkGoal(TALK, key, target.map_id, why, PLANNED, x, y, side, person=person.number)
         return None
 
-    def _search_for(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _search_for(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal at the nearest part of this map not searched again for a person who has moved."""
         if self._roads.seen is None or not target.person or any(one.number == target.person for one in around.people):
             return None
@@ -268,12 +272,12 @@ class Objectives:
                 x, y = min(reached, key=lambda one: abs(2 * one[0] - left - right) + abs(2 * one[1] - top - bottom))
                 nearest = around.walk.nearest((grid.cell(x, y),))
                 if nearest is not None and (best is None or nearest[1] < best[0]):
-                    best = nearest[1], Goal(TILE, key, target.map_id, f"{why}: look for them", PLANNED, x, y)
+                    best = nearest[1], WalkGoal(TILE, key, target.map_id, f"{why}: look for them", PLANNED, x, y)
         return best[1] if best is not None else None
 
-    def _closer_look(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> Goal | None:
+    def _closer_look(self, target: Target, why: str, memory: PilotMemory, around: Surroundings) -> WalkGoal | None:
         """Return a goal at the edge of the seen part of this map, on the way to a target not seen."""
-        best: tuple[int, Goal] | None = None
+        best: tuple[int, WalkGoal] | None = None
         for x, y in sorted(around.verge):
             key = f"look/{target.map_id}/{x},{y}"
             nearest = around.search.nearest((around.grid.cell(x, y),))
@@ -283,7 +287,7 @@ class Objectives:
             if target.x is not None and target.y is not None:
                 cost += abs(target.x - x) + abs(target.y - y)
             if best is None or cost < best[0]:
-                best = cost, Goal(LOOK, key, target.map_id, f"{why}: look for it", PLANNED, x, y)
+                best = cost, WalkGoal(LOOK, key, target.map_id, f"{why}: look for it", PLANNED, x, y)
         return best[1] if best is not None else None
 
 

@@ -12,12 +12,13 @@ import pkmn_pyboy.registration  # noqa: F401
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.goal_view.local_map import MAP_SIZE, PLANE_NAMES
 from pkmn_pyboy.goal_view.table import GOAL_NUMBERS, GOAL_SIZE
-from pkmn_pyboy.navigation.grid import LAND, GridReader
 from pkmn_pyboy.pilot.battle.tables import BattleTables
 from pkmn_pyboy.pilot.memory import ENTRY
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.settings import EnvironmentSettings
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, PHASE_NAMES, SITUATIONS, Phase
+from pkmn_pyboy.world.loaded_map import LoadedMap
+from pkmn_pyboy.world.tile_rules import LAND
 from pkmncli.api import Action, BitPlanes
 
 NAMES = [number.name for number in GOAL_NUMBERS]
@@ -165,12 +166,12 @@ def test_without_goals_their_numbers_are_zero() -> None:
 
 def test_the_map_is_that_of_the_game(game: Game) -> None:
     environment = game.environment
-    grids = GridReader(environment.emulator, environment.profile)
+    grids = LoadedMap(environment.emulator, environment.profile)
     looked = 0
     for _ in range(300):
         state = environment.state
         if state.phase is Phase.FREE:
-            grid = grids.read(state.map_id)
+            grid = grids.grid(state.map_id)
             seen = environment.game.seen.on_map(state.map_id, grid.width, grid.height)
             walkable, shown, stood = game.plane("walkable"), game.plane("seen"), game.plane("stood")
             assert stood[MIDDLE, MIDDLE]
@@ -207,11 +208,11 @@ def test_a_screen_shows_the_row_of_the_aim(game: Game) -> None:
     for _ in range(1000):
         goal, memory = game.goal, game.pilot.memory
         # Another member is put first: START, the party's entry, the member, MOVE, the first slot.
-        if memory.task and memory.aim and memory.aim[0] == ENTRY:
+        if memory.task is not None and memory.aim is not None and memory.aim.kind is ENTRY:
             assert goal["wants_entry"] == goal["job_lead"] == 1
             assert game.decision.action == towards[int(goal["wanted_down"] - goal["wanted_up"])]
             assert goal["wanted_here"] == (game.decision.action == Action.A)
-            assert goal["wanted_rows"] == pytest.approx(memory.aim[1] / 10)
+            assert goal["wanted_rows"] == pytest.approx(memory.aim.down / 10)
             pointed += 1
         game.step()
         if pointed > 4:

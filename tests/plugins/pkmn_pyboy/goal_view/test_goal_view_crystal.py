@@ -13,7 +13,7 @@ from support.recordings import RECORDINGS, apply, recorded_rows
 from pkmn_pyboy.goal_view.local_map import MAP_SIZE
 from pkmn_pyboy.goal_view.table import GOAL_NUMBERS, GOAL_SIZE
 from pkmn_pyboy.goal_view.view import GoalView
-from pkmn_pyboy.pilot.memory import LEAVE, PilotMemory
+from pkmn_pyboy.pilot.memory import LEAVE, Aim, PilotMemory
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import BATTLE_PHASES, Phase
 from pkmn_pyboy.state.reader import StateReader
@@ -41,7 +41,7 @@ def test_recordings_of_crystal_give_numbers_in_range(crystal: GameProfile, name:
         seen=seen,
         pressed=8,
     )
-    view, memory = GoalView(game), PilotMemory(aim=[LEAVE, 0, 0])
+    view, memory = GoalView(game), PilotMemory(aim=Aim(LEAVE, 0, 0))
     goal, tiles = np.full(GOAL_SIZE, np.nan, np.float32), np.zeros((MAP_SIZE, MAP_SIZE), np.uint16)
     for _, changed in recorded_rows(name)[::4]:
         apply(emulator, changed)

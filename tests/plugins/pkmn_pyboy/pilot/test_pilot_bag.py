@@ -9,7 +9,7 @@ import pytest
 from support.bag_device import CUT, BagDevice
 from support.radio_device import RadioGame, city_image
 
-from pkmn_pyboy.pilot.memory import MENU, Goal
+from pkmn_pyboy.pilot.memory import MENU, WalkGoal
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.screens.menu_tasks import TEACH
 from pkmn_pyboy.profile.model import GameProfile
@@ -26,11 +26,11 @@ def teach(crystal: GameProfile, device: BagDevice) -> tuple[RadioGame, RulesPilo
     environment = RadioGame(profile, device, "snorlax")  # type: ignore[arg-type]
     pilot = RulesPilot(environment)
     names: Any = SimpleNamespace(items={}, moves={CUT: profile.charmap.encode("CUT")})
-    tasks = pilot._tasks
-    tasks._names = names
+    tasks = pilot.tasks
+    tasks.names = names
     machine = next(move.machine for move in profile.field_moves.values() if move.move == CUT)
     tasks.begin(TEACH, machine, 0, environment.state, pilot.memory)
-    pilot.memory.goal = Goal(MENU, "teach", environment.state.map_id, "teach", 0.9)
+    pilot.memory.goal = WalkGoal(MENU, "teach", environment.state.map_id, "teach", 0.9)
     return environment, pilot
 
 
@@ -50,7 +50,7 @@ def test_a_move_is_taught_from_the_bag(crystal: GameProfile, slow: int) -> None:
     assert device.taught
     assert device.accidents == []
     assert {Action.LEFT, Action.RIGHT} & set(environment.presses)
-    assert pilot.memory.task == []
+    assert pilot.memory.task is None
 
 
 def test_a_member_that_cannot_learn_it_is_given_up(crystal: GameProfile) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 from pkmn_pyboy.environment import PokemonEnvironment
+from pkmn_pyboy.pilot.notes import Interruption, RouteLeg
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
 from pkmn_pyboy.state.game_state import Phase
@@ -58,12 +59,12 @@ def test_a_changed_block_near_the_player_is_noted_and_the_route_planned_anew(
     first = bytes(here.grid.tiles[here.grid.cell(dx, dy)] for dy in (0, 1) for dx in (0, 1))
     other = next(number for tiles, number in kinds.items() if tiles != first)
     stale = ["stale"]
-    pilot.memory.route, pilot.memory.route_key = [[TRAIL, 0, 0, 0, 0, 0, -1]], list(stale)
+    pilot.memory.route.legs, pilot.memory.route.key = [RouteLeg(TRAIL, 0, 0, 0, 0, 0, -1)], list(stale)
     memory[loaded_block(environment, 0, 0)] = other
-    pilot.memory.interrupted = "words"  # as after a text that a script follows
+    pilot.memory.walk.interrupted = Interruption.TEXT  # as after a text that a script follows
     pilot.act()
     assert changed_maps(pilot) == [TRAIL]
-    assert pilot.memory.route_key != stale
+    assert pilot.memory.route.key != stale
 
     again = RulesPilot(environment)
     again.load_state(json.loads(json.dumps(pilot.save_state())))
@@ -80,7 +81,7 @@ def test_a_flag_set_here_opens_a_route_on_another_map(make: MakeEnvironment) -> 
     flags = environment.profile.memory["wEventFlags"]
     address = flags.address + (OPENED >> 3)
     environment.emulator.memory[1, address] = environment.emulator.memory[1, address] | 1 << (OPENED & 7)
-    pilot.memory.interrupted = "words"
+    pilot.memory.walk.interrupted = Interruption.TEXT
     pilot.memory.path = []
     pilot.act()
     assert pilot.save_state()["changed_maps"]["events"] == str(OPENED)

@@ -17,7 +17,6 @@ from pkmn_pyboy.rules_gen2.move_effects import RAIN, SUN, Effect, hidden_power, 
 from pkmn_pyboy.rules_gen2.records import MoveData
 from pkmn_pyboy.state.bag import Bag
 from pkmn_pyboy.state.game_state import Battle, Battler, Party
-from pkmn_pyboy.state.type_chart import TypeChart
 from pkmn_pyboy.world.cartridge import Cartridge
 
 NORMAL, POISON, GROUND, GHOST, STEEL, FIRE, WATER, GRASS, ELECTRIC = 0, 3, 4, 8, 9, 20, 21, 22, 23
@@ -30,9 +29,7 @@ ASLEEP = 3
 
 def tables(*moves: MoveData) -> BattleTables:
     """Return the tables of a game with these moves, numbered from 1."""
-    cartridge = SimpleNamespace(
-        moves=dict(enumerate(moves, 1)), species={}, type_chart=TypeChart({}, FACTORS), trainers={}
-    )
+    cartridge = SimpleNamespace(moves=dict(enumerate(moves, 1)), species={}, type_factors=FACTORS, trainers={})
     return BattleTables(cast("Cartridge", cartridge))
 
 

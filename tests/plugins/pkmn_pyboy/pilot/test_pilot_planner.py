@@ -14,7 +14,7 @@ import pytest
 from support.planned_goals import goal, never, plan_for
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.plans import CATCH, TRAIN
 from pkmn_pyboy.pilot.goals.tasks import ERRAND, MILESTONE, TEACH
 from pkmn_pyboy.pilot.memory import PilotMemory
@@ -30,9 +30,9 @@ from pkmn_pyboy.story.road_checks import check_roads
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.goals import on_map
-from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import ENTER, Place
 from pkmn_pyboy.world.route import Leg
+from pkmn_pyboy.world.route_planner import RoutePlanner
 from pkmn_pyboy.world_command.command import world as world_command
 from pkmncli.api import Action
 from pkmncli.errors import EnvironmentSetupError

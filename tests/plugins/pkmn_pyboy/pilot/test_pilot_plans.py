@@ -12,7 +12,7 @@ from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.goals import grounds as grounds_module
 from pkmn_pyboy.pilot.goals import plans
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
-from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
+from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.plans import BUY, CATCH, HEAL, NOTHING, RIVAL, TRAIN, Plan, Rival, TrainingCost
 from pkmn_pyboy.pilot.goals.tasks import PlannedGoal
 from pkmn_pyboy.pilot.memory import GRASS, PACE, PilotMemory
@@ -40,12 +40,12 @@ def playing(environment: PokemonEnvironment, **settings: object) -> tuple[RulesP
     pilot.act()
     around = Lookout(environment.game).look(environment.state, pilot.memory)
     assert around is not None
-    return pilot, pilot._chooser, around
+    return pilot, pilot.chooser, around
 
 
 def grown(environment: PokemonEnvironment, chooser: GoalChooser, level: int, **changes: object) -> PartyMember:
     """Return the partner at a level."""
-    growth = chooser._planner.readiness.growth
+    growth = chooser.planner.readiness.growth
     one = growth.member_at(environment.state.party.members[0], level)
     return dataclasses.replace(one, experience=growth.experience(one.species, level), **changes)  # type: ignore[arg-type]
 
@@ -70,45 +70,45 @@ def test_items_of_a_plan_are_bought_at_any_distance(environment: PokemonEnvironm
     before(environment, CAIRN)
     pilot, chooser, around = playing(environment, supply_steps=0, shop_steps=0)
     alone(environment, environment.state.party.members[0], 3000)
-    plans.keep(pilot.memory.training, Plan(BUY, CAIRN, party=1, until=9999, buys=((TONIC, 2),)))
+    plans.keep(pilot.memory.strength.plans, Plan(BUY, CAIRN, party=1, until=9999, buys=((TONIC, 2),)))
     found = chooser.choose(environment.state, pilot.memory, around)
     assert found is not None
     assert "shop" in found.why
-    assert pilot.memory.supplies == [[TONIC, 2]]
+    assert pilot.memory.shop.supplies == {TONIC: 2}
 
 
 def test_without_a_shop_the_plan_is_made_without_it(environment: PokemonEnvironment) -> None:
     before(environment, CAIRN)
     pilot, chooser, around = playing(environment, catch="none")
     alone(environment, environment.state.party.members[0], 0)
-    plans.keep(pilot.memory.training, Plan(BUY, CAIRN, party=1, until=9999, buys=((TONIC, 2),)))
+    plans.keep(pilot.memory.strength.plans, Plan(BUY, CAIRN, party=1, until=9999, buys=((TONIC, 2),)))
     found = chooser.choose(environment.state, pilot.memory, around)
     assert found is not None
-    standing = plans.kept(pilot.memory.training, CAIRN)
+    standing = plans.kept(pilot.memory.strength.plans, CAIRN)
     assert standing is not None
     assert standing.kind != BUY
     assert found.why != "goal fight"
     alone(environment, environment.state.party.members[0], 3000)
-    assert chooser._costs.heals(6) is None
+    assert chooser.costs.heals(6) is None
 
 
 def test_at_the_level_cap_one_still_buys_and_rests(environment: PokemonEnvironment) -> None:
     before(environment, CAIRN)
     pilot, chooser, _ = playing(environment, catch="none")
-    readiness = chooser._planner.readiness
-    cap = readiness._cap(readiness.foes(CAIRN))
+    readiness = chooser.planner.readiness
+    cap = readiness.cap(readiness.foes(CAIRN))
     weak = grown(environment, chooser, cap, stats=(25,) * 5, max_hp=50, hp=50, pp=(20, 20, 20, 20))
     alone(environment, weak, 3000)
-    chooser._costs.heals = lambda most: (10.0, TONIC, 50, min(most, 4))  # type: ignore[method-assign]
-    chooser._costs.rivals = lambda leave_out: ()  # type: ignore[method-assign]
-    chooser._costs.training = lambda *_: TrainingCost(10.0, TRAIL)  # type: ignore[method-assign]
-    pilot.memory.training = {}
+    chooser.costs.heals = lambda most: (10.0, TONIC, 50, min(most, 4))  # type: ignore[method-assign]
+    chooser.costs.rivals = lambda leave_out: ()  # type: ignore[method-assign]
+    chooser.costs.training = lambda *_: TrainingCost(10.0, TRAIL)  # type: ignore[method-assign]
+    pilot.memory.strength.plans = {}
     plan = readiness.plan_for(CAIRN)
     assert plan is not None
     assert (plan.kind, plan.buys) == (BUY, ((TONIC, 4),))
-    chooser._costs.heals = lambda _: None  # type: ignore[method-assign]
+    chooser.costs.heals = lambda _: None  # type: ignore[method-assign]
     assert readiness.plan_for(CAIRN, keep=True) is None
-    standing = plans.kept(pilot.memory.training, CAIRN)
+    standing = plans.kept(pilot.memory.strength.plans, CAIRN)
     assert standing is not None
     assert standing.kind == NOTHING
     # A hurt party rests before a fight that should be lost.
@@ -126,28 +126,28 @@ def test_two_sets_of_foes_keep_a_plan_each(environment: PokemonEnvironment) -> N
     pilot, chooser, around = playing(environment, catch="none", shop="never", train_most_steps=100_000)
     memory = pilot.memory
     chooser.choose(environment.state, memory, around)
-    first = plans.kept(memory.training, CAIRN)
-    memory.nemesis, memory.train_to = [*TIDE[0]], 9
+    first = plans.kept(memory.strength.plans, CAIRN)
+    memory.strength.nemesis, memory.strength.train_to = (TIDE[0][0], TIDE[0][1]), 9
     chooser.choose(environment.state, memory, around)
-    second = plans.kept(memory.training, TIDE)
+    second = plans.kept(memory.strength.plans, TIDE)
     assert first is not None
     assert second is not None
     assert second.begun
-    readiness = chooser._planner.readiness
-    readiness._cheapest = lambda *_: pytest.fail("it plans again")  # type: ignore[method-assign]
+    readiness = chooser.planner.readiness
+    readiness.cheapest = lambda *_: pytest.fail("it plans again")  # type: ignore[method-assign]
     chooser.choose(environment.state, memory, around)
-    assert plans.kept(memory.training, CAIRN) == first
-    assert plans.kept(memory.training, TIDE) == second
-    assert PilotMemory.from_json(memory.to_json()).training == memory.training
+    assert plans.kept(memory.strength.plans, CAIRN) == first
+    assert plans.kept(memory.strength.plans, TIDE) == second
+    assert PilotMemory.from_json(memory.to_json()).strength.plans == memory.strength.plans
 
 
 def test_asking_for_the_goals_changes_nothing(environment: PokemonEnvironment) -> None:
     before(environment, CAIRN)
     pilot, chooser, around = playing(environment)
-    pilot.memory.training = {}
+    pilot.memory.strength.plans = {}
     assert len(chooser.planner.goals()) == 2
     assert chooser.planner.describe()
-    assert pilot.memory.training == {}
+    assert pilot.memory.strength.plans == {}
     asked = []
     real = chooser.planner.readiness.plan_for
     chooser.planner.readiness.plan_for = (  # type: ignore[method-assign]
@@ -169,7 +169,7 @@ def test_near_grounds_are_considered_whatever_far_ones_yield(
     monkeypatch.setattr(grounds_module, "_MOST_SEEN", 1)
     monkeypatch.setattr(grounds_module, "_MOST_UNSEEN", 1)
     monkeypatch.setattr(grounds_module, "_NEAR_SHARE", 0.01)
-    known, state = chooser._costs._grounds, environment.state
+    known, state = chooser.costs.grounds, environment.state
     ways: grounds_module.Ways = {}
     found = {one.map_id for one in known.likely(pilot.memory, 30, state, ways)}
     steps = {one.map_id: known.distance(one.map_id, state, pilot.memory) for one in known.known(pilot.memory)}
@@ -181,16 +181,16 @@ def test_near_grounds_are_considered_whatever_far_ones_yield(
 def test_the_cost_of_a_training_does_not_depend_on_earlier_places(environment: PokemonEnvironment) -> None:
     _, chooser, _ = playing(environment)
     own, state = environment.state.party.members[0], environment.state
-    first = chooser._costs.training(own, 8, None)
+    first = chooser.costs.training(own, 8, None)
     assert first is not None
-    ground = next(one for one in chooser._costs._grounds.known(PilotMemory()) if one.map_id == first.ground)
-    way = chooser._costs._grounds.distance(ground.map_id, state, PilotMemory())
+    ground = next(one for one in chooser.costs.grounds.known(PilotMemory()) if one.map_id == first.ground)
+    way = chooser.costs.grounds.distance(ground.map_id, state, PilotMemory())
     assert way is not None
     environment.game.state = state._replace(map_group=way.entry.map_id >> 8, map_number=way.entry.map_id & 0xFF,
                                        x=way.entry.x, y=way.entry.y)  # fmt: skip
-    there = chooser._costs.training(own, 8, None)
+    there = chooser.costs.training(own, 8, None)
     environment.game.state = state
-    assert chooser._costs.training(own, 8, None) == first
+    assert chooser.costs.training(own, 8, None) == first
     assert there is not None
     assert there.steps < first.steps
 
@@ -199,18 +199,18 @@ def test_a_level_that_a_ground_does_not_reach_is_trained_elsewhere(environment: 
     pilot, chooser, around = playing(environment)
     own, memory = environment.state.party.members[0], pilot.memory
     wanted = PlannedGoal(TRAIN, "", "train", number=own.level + 9)
-    assert chooser._training.train(wanted, environment.state, memory, around) is not None
-    first = plans.kept(memory.training, ())
+    assert chooser.training.train(wanted, environment.state, memory, around) is not None
+    first = plans.kept(memory.strength.plans, ())
     assert first is not None
     assert first.ground >= 0
-    plans.keep(memory.training, dataclasses.replace(first, until=-1))
-    chooser._training.train(wanted, environment.state, memory, around)
-    assert first.where in memory.poor_grounds
-    second = plans.kept(memory.training, ())
+    plans.keep(memory.strength.plans, dataclasses.replace(first, until=-1))
+    chooser.training.train(wanted, environment.state, memory, around)
+    assert first.where in memory.strength.poor_grounds
+    second = plans.kept(memory.strength.plans, ())
     assert second is None or (second.where != first.where and second.until > environment.steps)
-    chooser._costs.training = lambda *_: None  # type: ignore[method-assign]
-    memory.training = {}
-    assert chooser._training.train(wanted, environment.state, memory, around) is None
+    chooser.costs.training = lambda *_: None  # type: ignore[method-assign]
+    memory.strength.plans = {}
+    assert chooser.training.train(wanted, environment.state, memory, around) is None
 
 
 # Hunts ------------------------------------------------------------------------------------------------------
@@ -219,14 +219,15 @@ def test_a_level_that_a_ground_does_not_reach_is_trained_elsewhere(environment: 
 def test_nobody_hunts_without_balls_or_money(environment: PokemonEnvironment) -> None:
     pilot, chooser, around = playing(environment)
     alone(environment, environment.state.party.members[0])
-    state, memory, hunting = environment.state, pilot.memory, chooser._hunting
+    state, memory, hunting = environment.state, pilot.memory, chooser.hunting
     assert state.balls == 0
-    chooser._costs.rivals = lambda leave_out: ()  # type: ignore[method-assign]
+    chooser.costs.rivals = lambda leave_out: ()  # type: ignore[method-assign]
     assert hunting.hunt([QUILLET], "hunt", "catch", state, memory, around) is None
     assert hunting.hunt([], "hunt", "catch", state, memory, around) is None
-    del chooser._costs.rivals  # type: ignore[attr-defined]
+    del chooser.costs.rivals  # type: ignore[attr-defined]
     alone(environment, grown(environment, chooser, 30))
-    earned = hunting.hunt([QUILLET], "hunt", "catch", environment.state, memory, around)
+    catch = PlannedGoal(CATCH, "", "catch", species=(QUILLET,))
+    earned = chooser.training.follow(catch, environment.state, memory, around)
     assert earned is not None
     assert earned.kind != PACE
     assert "money" in earned.why
@@ -235,7 +236,7 @@ def test_nobody_hunts_without_balls_or_money(environment: PokemonEnvironment) ->
 def test_money_is_earned_from_trainers_who_are_easily_beaten(environment: PokemonEnvironment) -> None:
     _, chooser, _ = playing(environment)
     gym = Rival(*CAIRN[0], TRAIL, 1, 0, 5)
-    readiness = chooser._planner.readiness
+    readiness = chooser.planner.readiness
     assert not readiness.is_sure(gym)
     alone(environment, grown(environment, chooser, 60))
     assert readiness.is_sure(gym)
@@ -249,18 +250,18 @@ def test_a_hunt_keeps_to_the_ground_of_its_plan_and_forgets_it_when_given_up(env
     )
     state, memory = environment.state._replace(balls=3), pilot.memory
     asked: list[int] = []
-    chooser._hunting._fight_on = lambda ground, *_: asked.append(ground)  # type: ignore[assignment, func-returns-value]
+    chooser.hunting.fights.on_ground = lambda ground, *_: asked.append(ground)  # type: ignore[method-assign, func-returns-value]
     for where in (f"{TRAIL}/{GRASS}", f"{WOOD}/{GRASS}"):
-        chooser._hunting.hunt([QUILLET], "hunt", "catch", state, memory, around, where)
+        chooser.hunting.hunt([QUILLET], "hunt", "catch", state, memory, around, where)
     assert asked == [TRAIL, WOOD]
-    assert memory.hunt == {}
-    memory.hunt = {str(QUILLET): f"{WOOD}/{GRASS}"}
-    plans.keep(memory.training, Plan(CATCH, CAIRN, party=1, until=9, ground=WOOD, species=(QUILLET,)))
-    chooser._planner.readiness.give_up(CAIRN)
-    assert (memory.hunt, memory.training) == ({}, {})
+    assert memory.hunt.grounds == {}
+    memory.hunt.grounds = {str(QUILLET): f"{WOOD}/{GRASS}"}
+    plans.keep(memory.strength.plans, Plan(CATCH, CAIRN, party=1, until=9, ground=WOOD, species=(QUILLET,)))
+    chooser.planner.readiness.give_up(CAIRN)
+    assert (memory.hunt.grounds, memory.strength.plans) == ({}, {})
     # The ground is not at fault, so training there stays possible.
-    assert f"{WOOD}/{GRASS}" not in memory.poor_grounds
-    assert chooser._costs.recruits() == ()
+    assert f"{WOOD}/{GRASS}" not in memory.strength.poor_grounds
+    assert chooser.costs.recruits() == ()
 
 
 def test_the_first_ball_may_take_all_the_money(environment: PokemonEnvironment) -> None:
@@ -286,8 +287,8 @@ def test_an_hour_counts_only_for_grounds_within_reach(environment: PokemonEnviro
 def test_a_rival_who_cannot_be_reached_is_given_up_alone(environment: PokemonEnvironment) -> None:
     pilot, chooser, around = playing(environment)
     memory = pilot.memory
-    plans.keep(memory.training, Plan(TRAIN, THORN, party=1, until=99, level=9, ground=TRAIL))
-    plans.keep(memory.training, Plan(RIVAL, CAIRN, party=1, until=99, ground=0xFF01, person=1))
+    plans.keep(memory.strength.plans, Plan(TRAIN, THORN, party=1, until=99, level=9, ground=TRAIL))
+    plans.keep(memory.strength.plans, Plan(RIVAL, CAIRN, party=1, until=99, ground=0xFF01, person=1))
     wanted = PlannedGoal(RIVAL, "", "fight", target=Target(0xFF01, person=1), foes=CAIRN)
-    assert chooser._training.follow(wanted, environment.state, memory, around) is None
-    assert list(memory.training) == [plans.name_of(THORN)]
+    assert chooser.training.follow(wanted, environment.state, memory, around) is None
+    assert list(memory.strength.plans) == [plans.name_of(THORN)]

@@ -12,6 +12,7 @@ from support.press_watch import PressWatch
 from support.pyboy_fakes import FakeMemory, random_actions
 from support.radio_device import RadioGame, city_image
 from support.recordings import RECORDINGS, apply, recorded_rows
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
@@ -65,7 +66,7 @@ def check(watch: PressWatch) -> None:
     assert watch.idlest <= MOST_IDLE_STEPS, watch.idle_where
 
 
-@pytest.mark.parametrize("seed", range(PARTNERS))
+@pytest.mark.parametrize("seed", long_after(1, range(PARTNERS)))
 def test_few_buttons_are_never_pressed_in_vain(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
     pilot, watch = RulesPilot(environment, PilotSettings(partner=seed)), PressWatch(environment)
@@ -88,6 +89,7 @@ def test_few_buttons_are_never_pressed_in_vain_for_a_million_steps(make: MakeEnv
     assert goals > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_few_buttons_are_never_pressed_in_vain_after_random_presses(make: MakeEnvironment, seed: int) -> None:
     """Random presses open lists, screens and questions; the pilot continues from such a saved state."""
@@ -151,7 +153,8 @@ def moments(profile: GameProfile, rom: bytes, name: str) -> Iterator[tuple[int, 
             yield frame, still
 
 
-@pytest.mark.parametrize(("name", "kinds"), PAGES_RECORDED.items())
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "kinds"), long_after(2, PAGES_RECORDED.items()))
 def test_few_buttons_are_never_pressed_in_vain_on_recorded_screens(crystal: GameProfile, name: str, kinds: int) -> None:
     """Whatever the game refuses: after a while something else is tried."""
     rom, profile = city_image(crystal)

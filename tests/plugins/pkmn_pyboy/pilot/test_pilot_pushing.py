@@ -139,7 +139,7 @@ def test_an_impossible_push_is_given_up(
     for _ in range(200):
         environment.advance(pilot.act().action)
     assert pilot.memory.goal is None or pilot.memory.goal.kind != "push"
-    assert [TARN[0] * 256 + TARN[1], 12, 3, BOULDER] in [failed[:4] for failed in pilot.memory.no_push]
+    assert [TARN[0] * 256 + TARN[1], 12, 3, BOULDER] in [failed[:4] for failed in pilot.memory.pushing.failed]
 
 
 GREENER = 1

@@ -112,12 +112,12 @@ def test_a_loss_in_the_second_room_begins_the_league_with_the_first(
     go_on: GoOn,
 ) -> None:
     environment, pilot = go_on("the league", "league_won")
-    losses, start = pilot.memory.losses, environment.steps
+    losses, start = pilot.memory.strength.losses, environment.steps
     oak_beaten = environment.profile.errands["oak_beaten"].evidence[0]
     seen: list[tuple[int, bool]] = []
     while not reached(environment, "league_won"):
         state = environment.state
-        if pilot.memory.losses == losses and state.map_id == IRON and state.phase in BATTLE_PHASES:
+        if pilot.memory.strength.losses == losses and state.map_id == IRON and state.phase in BATTLE_PHASES:
             for member in range(state.party.count):
                 if state.party.members[member].hp > 0:
                     write(environment, "wPartyMon1", MEMBER * member + POINTS, b"\0\1")
@@ -128,7 +128,7 @@ def test_a_loss_in_the_second_room_begins_the_league_with_the_first(
             seen.append((state.map_id, oak_beaten.holds(environment.emulator, state.map_id)))
         environment.advance(pilot.act().action)
         assert environment.steps - start < 2000, (environment.state.position, pilot.memory.goal)
-    assert pilot.memory.losses == losses + 1
+    assert pilot.memory.strength.losses == losses + 1
     after = seen[next(at for at, (map_id, _) in enumerate(seen) if map_id == IRON) + 1 :]
     assert after[0] == (HIGHCAIRN, True), "the first room still counts as beaten there"
     assert (LOBBY, False) in after

@@ -14,11 +14,12 @@ from pkmn_pyboy.pilot.battle import tactics
 from pkmn_pyboy.pilot.battle.tactics import RUN, SWITCH, Situation, Tactician
 from pkmn_pyboy.pilot.goals import plans
 from pkmn_pyboy.pilot.goals.choosing import GoalChooser
+from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.grounds import NEVER, Ground, Reached
-from pkmn_pyboy.pilot.goals.planner import GoalOrientedPlanner
 from pkmn_pyboy.pilot.goals.plans import NOTHING, RIVAL, TRAIN, Plan
 from pkmn_pyboy.pilot.goals.readiness import Readiness
 from pkmn_pyboy.pilot.memory import FLOOR, GRASS, WATER, PilotMemory
+from pkmn_pyboy.pilot.notes import StrengthNotes
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.pilot.walking.surroundings import Lookout
@@ -45,7 +46,7 @@ def chooser_of(environment: PokemonEnvironment, **settings: object) -> GoalChoos
     pilot = RulesPilot(environment, PilotSettings(**settings))  # type: ignore[arg-type]
     pilot.reset(1)
     pilot.act()
-    return pilot._chooser
+    return pilot.chooser
 
 
 def partner(environment: PokemonEnvironment, **changes: object) -> PartyMember:
@@ -53,7 +54,7 @@ def partner(environment: PokemonEnvironment, **changes: object) -> PartyMember:
 
 
 def at_level(chooser: GoalChooser, environment: PokemonEnvironment, level: int) -> PartyMember:
-    growth = chooser._planner.readiness.growth
+    growth = chooser.planner.readiness.growth
     grown = growth.member_at(environment.state.party.members[0], level)
     return dataclasses.replace(grown, experience=growth.experience(grown.species, level))
 
@@ -66,7 +67,7 @@ def test_a_forecast_level_equals_that_of_the_game(make: MakeEnvironment) -> None
     pilot = RulesPilot(environment)
     environment.reset(seed=0)
     pilot.reset(0)
-    growth = pilot._chooser._planner.readiness.growth
+    growth = pilot.chooser.planner.readiness.growth
     first: PartyMember | None = None
     while environment.steps < 1100:
         environment.advance(pilot.act().action)
@@ -98,7 +99,7 @@ def test_growth_foresees_evolution_and_new_moves(environment: PokemonEnvironment
 
 def test_a_ground_that_cannot_reach_the_level_is_refused(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
-    costs = chooser._costs
+    costs = chooser.costs
     strong = at_level(chooser, environment, 90)
     # Pokemon near the start yield next to nothing at level 90.
     assert costs.training(environment.state.party.members[0], 7, None) is not None
@@ -107,10 +108,10 @@ def test_a_ground_that_cannot_reach_the_level_is_refused(environment: PokemonEnv
 
 def test_a_ground_where_every_fight_would_be_lost_is_no_ground(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
-    known = chooser._costs._grounds.known(PilotMemory())
+    known = chooser.costs.grounds.known(PilotMemory())
     hard = next(ground for ground in known if ground.map_id == HIGHCAIRN)
     easy = next(ground for ground in known if ground.map_id == TRAIL)
-    grounds, own = chooser._costs._grounds, environment.state.party.members[0]
+    grounds, own = chooser.costs.grounds, environment.state.party.members[0]
     assert grounds.steps_for(hard, own, 6, None, 0) == NEVER
     assert grounds.steps_for(easy, own, 6, None, 0) < 500
     helped = grounds.steps_for(hard, own, 6, at_level(chooser, environment, 30), 0)
@@ -119,12 +120,12 @@ def test_a_ground_where_every_fight_would_be_lost_is_no_ground(environment: Poke
 
 def test_caves_are_grounds_on_their_floor_and_water_with_surf(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
-    grounds = chooser._costs._grounds
+    grounds = chooser.costs.grounds
     found = {(ground.map_id, ground.on) for ground in grounds.known(PilotMemory())}
     assert (CAVE, FLOOR) in found
     assert (TRAIL, GRASS) in found
     assert not any(on == WATER for _, on in found)
-    poor = PilotMemory(poor_grounds={f"{CAVE}/{FLOOR}": environment.steps + 1})
+    poor = PilotMemory(strength=StrengthNotes(poor_grounds={f"{CAVE}/{FLOOR}": environment.steps + 1}))
     assert (CAVE, FLOOR) not in {(ground.map_id, ground.on) for ground in grounds.known(poor)}
 
 
@@ -142,7 +143,7 @@ def test_the_pilot_paces_on_the_floor_of_a_cave(environment: PokemonEnvironment)
 
 def judged(environment: PokemonEnvironment, **settings: object) -> tuple[Readiness, dict[str, object]]:
     """Return the readiness, and the plans that it keeps."""
-    readiness = chooser_of(environment, **settings)._planner.readiness
+    readiness = chooser_of(environment, **settings).planner.readiness
     kept: dict[str, object] = {}
     readiness.load = lambda: kept
     return readiness, kept
@@ -158,7 +159,7 @@ def test_the_level_that_is_enough_is_found_at_once_and_kept(environment: Pokemon
     foes = readiness.foes(CAIRN)
     if plan.kind == TRAIN:
         assert plan.level > own.level + 3
-    level = readiness._level_for(0, [own], [readiness.growth.rested(own)], foes, ())
+    level = readiness.level_for(0, [own], [readiness.growth.rested(own)], foes, ())
     assert level is not None
     scores = [
         readiness.forecaster.forecast([readiness.growth.at(own, one)], foes, readiness.care).score
@@ -174,7 +175,7 @@ def test_without_a_ground_for_the_level_the_fight_is_tried(environment: PokemonE
     assert readiness.costs.training(environment.state.party.members[0], 6, None) is None
     assert readiness.plan_for(CAIRN, keep=True) is None
     # The result that there is none is kept for a while, too.
-    readiness._cheapest = lambda *_: pytest.fail("it looks again")  # type: ignore[method-assign]
+    readiness.cheapest = lambda *_: pytest.fail("it looks again")  # type: ignore[method-assign]
     assert readiness.plan_for(CAIRN, keep=True) is None
     standing = plans.kept(kept, CAIRN)
     assert standing is not None
@@ -183,25 +184,25 @@ def test_without_a_ground_for_the_level_the_fight_is_tried(environment: PokemonE
 
 def test_a_plan_that_did_not_work_in_time_gives_its_ground_up(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment, catch="none", shop="never")
-    memory = chooser._costs.memory
+    memory = chooser.costs.memory
     own = environment.state.party.members[0]
     old = Plan(TRAIN, CAIRN, party=1, until=-1, dvs=own.dvs, level=50, ground=TRAIL)
-    plans.keep(memory.training, old)
-    chooser._planner.readiness.plan_for(CAIRN, keep=True)
+    plans.keep(memory.strength.plans, old)
+    chooser.planner.readiness.plan_for(CAIRN, keep=True)
     # nobody had begun with it: that is nothing against the ground
-    assert f"{TRAIL}/{GRASS}" not in memory.poor_grounds
-    plans.keep(memory.training, dataclasses.replace(old, begun=True))
-    chooser._planner.readiness.plan_for(CAIRN)
-    assert memory.poor_grounds == {}
-    chooser._planner.readiness.plan_for(CAIRN, keep=True)
-    assert f"{TRAIL}/{GRASS}" in memory.poor_grounds
-    new = plans.kept(memory.training, CAIRN)
+    assert f"{TRAIL}/{GRASS}" not in memory.strength.poor_grounds
+    plans.keep(memory.strength.plans, dataclasses.replace(old, begun=True))
+    chooser.planner.readiness.plan_for(CAIRN)
+    assert memory.strength.poor_grounds == {}
+    chooser.planner.readiness.plan_for(CAIRN, keep=True)
+    assert f"{TRAIL}/{GRASS}" in memory.strength.poor_grounds
+    new = plans.kept(memory.strength.plans, CAIRN)
     assert new is not None
     assert new.until > environment.steps
 
 
 def test_experience_goes_to_the_member_worth_most_in_the_end(environment: PokemonEnvironment) -> None:
-    readiness = chooser_of(environment)._planner.readiness
+    readiness = chooser_of(environment).planner.readiness
     own = environment.state.party.members[0]
     light = dataclasses.replace(readiness.recruit(LUMEWISP, own.level + 1), dvs=(1, 2, 3, 4))
     environment.game.state = environment.state._replace(party=Party((light, own), 11, 1.0))
@@ -211,22 +212,22 @@ def test_experience_goes_to_the_member_worth_most_in_the_end(environment: Pokemo
 
 def test_a_trainer_near_by_is_fought_for_the_experience(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment, catch="none", shop="never", train_most_steps=100)
-    growth = chooser._planner.readiness.growth
+    growth = chooser.planner.readiness.growth
     one = at_level(chooser, environment, 20)
     one = dataclasses.replace(one, experience=growth.experience(one.species, 21) - 100)
     environment.game.state = environment.state._replace(party=Party((one,), 20, 1.0))
-    found = chooser._costs.rivals(())
+    found = chooser.costs.rivals(())
     assert found
     beaten = found[0].flag
-    assert not chooser._costs.beaten(beaten)
-    plan = chooser._planner.readiness.plan_for(CAIRN)
+    assert not chooser.costs.beaten(beaten)
+    plan = chooser.planner.readiness.plan_for(CAIRN)
     assert plan is not None
     assert plan.kind == RIVAL
     assert plan.flag in {rival.flag for rival in found}
     flags = environment.profile.memory["wEventFlags"]
     environment.emulator.memory[flags.bank, flags.address + (beaten >> 3)] |= 1 << (beaten & 7)
-    assert chooser._costs.beaten(beaten)
-    assert beaten not in {rival.flag for rival in chooser._costs.rivals(())}
+    assert chooser.costs.beaten(beaten)
+    assert beaten not in {rival.flag for rival in chooser.costs.rivals(())}
 
 
 # In battle --------------------------------------------------------------------------------------------------
@@ -246,7 +247,7 @@ def against(environment: PokemonEnvironment, own: PartyMember, others: tuple[Par
 def test_a_trained_member_leaves_a_lost_fight_to_a_stronger_one(environment: PokemonEnvironment) -> None:
     chooser = chooser_of(environment)
     own, strong = environment.state.party.members[0], at_level(chooser, environment, 40)
-    made = chooser._planner.readiness._book.foe(15, PEBBLOT)
+    made = chooser.planner.readiness.book.foe(15, PEBBLOT)
     foe = Battler(PEBBLOT, 15, made.hp, made.max_hp, 0, made.types, (*made.moves, 0, 0)[:4], (9,) * 4, made.stats)
     assert against(environment, own, (strong,), foe, training=True) == SWITCH
     assert against(environment, own, (), foe, training=True) == RUN
@@ -257,14 +258,14 @@ def test_a_loss_in_the_wild_closes_the_ground_and_counts_for_no_trainer(environm
     pilot = RulesPilot(environment)
     pilot.reset(1)
     memory = pilot.memory
-    memory.map_id, memory.training = GLADE, {"kind": TRAIN, "foes": []}
-    pilot._learn_from_loss(5, memory)
-    assert memory.losses == memory.train_to == 0
-    assert memory.training == {}
-    assert memory.poor_grounds[f"{GLADE}/{GRASS}"] > environment.steps
-    memory.nemesis = [1, 1]
-    pilot._learn_from_loss(5, memory)
-    assert memory.losses == 1
+    memory.map_id, memory.strength.plans = GLADE, {"kind": TRAIN, "foes": []}
+    pilot.learn_from_loss(5, memory)
+    assert memory.strength.losses == memory.strength.train_to == 0
+    assert memory.strength.plans == {}
+    assert memory.strength.poor_grounds[f"{GLADE}/{GRASS}"] > environment.steps
+    memory.strength.nemesis = (1, 1)
+    pilot.learn_from_loss(5, memory)
+    assert memory.strength.losses == 1
 
 
 # PP, items, catches ----------------------------------------------------------------------------------------
@@ -276,21 +277,21 @@ def test_a_member_without_pp_is_weak_and_wins_nothing(environment: PokemonEnviro
     empty = dataclasses.replace(own, pp=(0,) * len(own.pp))
 
     def weak(member: PartyMember) -> bool:
-        return chooser._healing.is_weak(environment.state._replace(party=Party((member,), 20, 1.0)))
+        return chooser.healing.is_weak(environment.state._replace(party=Party((member,), 20, 1.0)))
 
     assert not weak(dataclasses.replace(own, pp=tuple(20 if move else 0 for move in own.moves)))
     assert weak(empty)
-    readiness = chooser._planner.readiness
+    readiness = chooser.planner.readiness
     foes = readiness.foes(THORN)
     assert readiness.forecaster.forecast([readiness.growth.rested(own)], foes, 1.1).won
-    assert not readiness.forecaster.forecast([readiness._tables.member(empty)], foes, 1.1).won
+    assert not readiness.forecaster.forecast([readiness.tables.member(empty)], foes, 1.1).won
 
 
 def test_healing_items_count_before_a_close_fight(environment: PokemonEnvironment) -> None:
     readiness, _ = judged(environment)
     own, foes = environment.state.party.members[0], readiness.foes(CAIRN)
-    level = readiness._level_for(0, [own], [readiness.growth.rested(own)], foes, ())
-    with_things = readiness._level_for(0, [own], [readiness.growth.rested(own)], foes, (50,) * 6)
+    level = readiness.level_for(0, [own], [readiness.growth.rested(own)], foes, ())
+    with_things = readiness.level_for(0, [own], [readiness.growth.rested(own)], foes, (50,) * 6)
     assert level is not None
     assert with_things is not None
     assert with_things < level
@@ -300,7 +301,7 @@ def test_supplies_are_bought_first_as_far_as_the_money_goes(environment: Pokemon
     shopping = chooser_of(environment).shopping
     prices = {item: environment.game.cartridge.items[item].price for item in (SALVE, TONIC)}
     state = environment.state._replace(money=2 * prices[TONIC] + prices[SALVE])
-    assert shopping.wanted(FEN_SHOP, state, supplies=[[TONIC, 9], [SALVE, 1]]) == [(TONIC, 2), (SALVE, 1)]
+    assert shopping.wanted(FEN_SHOP, state, supplies={TONIC: 9, SALVE: 1}) == [(TONIC, 2), (SALVE, 1)]
     assert CAPSULE in dict(shopping.wanted(FEN_SHOP, state))
 
 
@@ -309,7 +310,7 @@ def test_the_story_says_what_is_carried(environment: PokemonEnvironment) -> None
     pilot = RulesPilot(environment)
     pilot.reset(1)
     pilot.act()
-    assert pilot.memory.supplies == [[TONIC, 4]]
+    assert pilot.memory.shop.supplies == {TONIC: 4}
 
 
 def test_balls_are_bought_at_any_distance_before_a_hunt(environment: PokemonEnvironment) -> None:
@@ -319,10 +320,10 @@ def test_balls_are_bought_at_any_distance_before_a_hunt(environment: PokemonEnvi
     around = Lookout(environment.game).look(environment.state, pilot.memory)
     assert around is not None
     environment.game.state = state = environment.state._replace(money=3000)
-    found = pilot._chooser._hunting.hunt([QUILLET], "hunt", "catch", state, pilot.memory, around)
+    found = pilot.chooser.hunting.hunt([QUILLET], "hunt", "catch", state, pilot.memory, around)
     assert found is not None
     assert "shop" in found.why
-    assert pilot._chooser.shopping.choose(state, pilot.memory, around) is None
+    assert pilot.chooser.shopping.choose(state, pilot.memory, around) is None
 
 
 @pytest.mark.parametrize(("time", "where"), [(1, GLADE), (2, WOOD)])
@@ -330,7 +331,7 @@ def test_a_hunt_goes_where_the_species_lives_at_this_hour(
     environment: PokemonEnvironment, time: int, where: int
 ) -> None:
     chooser = chooser_of(environment)
-    grounds = chooser._costs._grounds
+    grounds = chooser.costs.grounds
     there, nobody = (Slot(100, 3, QUILLET),), (Slot(100, 3, LUMEWISP),)
     environment.game.cartridge.__dict__["wild"] = (
         WildTable(GLADE, False, (25,) * 3, (nobody, there, nobody)),
@@ -339,11 +340,11 @@ def test_a_hunt_goes_where_the_species_lives_at_this_hour(
     grounds.time_of_day = lambda: time  # type: ignore[method-assign]
     grounds.way = lambda map_id, *_: Reached(40, Place(map_id, 1, 1))  # type: ignore[method-assign]
     memory = PilotMemory()
-    found = chooser._hunting.ground([QUILLET], environment.state, memory)
+    found = chooser.hunting.ground([QUILLET], environment.state, memory)
     assert isinstance(found, Ground)
     assert found.map_id == where
     grounds.time_of_day = lambda: 0  # type: ignore[method-assign]
-    assert chooser._hunting.ground([QUILLET], environment.state, memory) is None
+    assert chooser.hunting.ground([QUILLET], environment.state, memory) is None
 
 
 def test_a_species_needed_for_a_later_field_move_is_worth_a_ball(environment: PokemonEnvironment) -> None:
@@ -367,4 +368,4 @@ def test_foes_of_the_story_are_not_fought_for_training(environment: PokemonEnvir
     chooser = chooser_of(environment)
     story = {(foe.trainer_class, foe.number) for one in environment.profile.milestones for foe in one.requires.foes}
     assert Foe(1, 1)[:2] in story
-    assert not story & {(one.trainer_class, one.trainer) for _, one in chooser._costs._trainers()}
+    assert not story & {(one.trainer_class, one.trainer) for _, one in chooser.costs.trainers()}

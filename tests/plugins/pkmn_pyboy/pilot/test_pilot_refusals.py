@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.pilot.battle.tactics import ITEM, MOVE, SWITCH, TRAINER, Plan, Situation, Tactician
-from pkmn_pyboy.pilot.memory import MENU, Goal, PilotMemory
+from pkmn_pyboy.pilot.battle.tactics import ITEM, MOVE, SWITCH, TRAINER, Situation, Tactician
+from pkmn_pyboy.pilot.memory import MENU, PilotMemory, WalkGoal
+from pkmn_pyboy.pilot.notes import BattleNotes, BattlePlan, MenuTask, Purchase
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.screens import pages
 from pkmn_pyboy.pilot.screens.menu_tasks import USE, MenuTasks
@@ -63,11 +64,11 @@ def fill_bag(environment: PokemonEnvironment, salves: int) -> None:
     environment.game.look(environment.pressed, environment.steps, environment.frames)
 
 
-def insist(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
+def insist(monkeypatch: pytest.MonkeyPatch, plan: BattlePlan) -> None:
     """Make the pilot plan the same until its kind has failed."""
     choose = Tactician.plan
 
-    def insisting(self: Tactician, situation: Situation) -> Plan:
+    def insisting(self: Tactician, situation: Situation) -> BattlePlan:
         return choose(self, situation) if plan.kind in situation.failed else plan
 
     monkeypatch.setattr(Tactician, "plan", insisting)
@@ -76,14 +77,14 @@ def insist(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:
 def test_a_refused_switch_is_given_up_for_the_battle(make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
     """The member that is out can't be sent out: the game says so and shows the list again, as with any refusal."""
     environment, pilot = in_battle(make)
-    insist(monkeypatch, Plan(SWITCH, 0, why="switch"))
-    pilot.memory.battle_plan = []
+    insist(monkeypatch, BattlePlan(SWITCH, 0, why="switch"))
+    pilot.memory.battle.plan = None
     for _ in range(MOST_STEPS):
         environment.advance(pilot.act().action)
-        if SWITCH in pilot.memory.battle_failed:
+        if SWITCH in pilot.memory.battle.failed:
             break
-    assert pilot.memory.battle_failed == [SWITCH]
-    assert pilot.memory.switches <= pilot.settings.confirm_tries
+    assert pilot.memory.battle.failed == [SWITCH]
+    assert pilot.memory.battle.switches <= pilot.settings.confirm_tries
     reasons = play_out(environment, pilot)
     assert reasons.get("switch", 0) == 0
 
@@ -92,7 +93,7 @@ def test_the_next_member_is_sent_out_although_switches_have_failed(make: MakeEnv
     """After a faint the list insists on a choice: nothing is given up there."""
     environment, pilot = in_battle(make, members=2, trainer=True)
     places = environment.profile.memory
-    pilot.memory.battle_failed = [SWITCH]
+    pilot.memory.battle.failed = [SWITCH]
     first, fell = environment.steps, False
     own = environment.state.battle.own if environment.state.battle else None
     assert own is not None
@@ -119,17 +120,17 @@ def test_an_item_without_effect_is_given_up_for_the_battle(
     environment, pilot = in_battle(make)
     fill_bag(environment, 3)
     assert environment.state.party.hp_share == 1.0
-    insist(monkeypatch, Plan(ITEM, SALVE, 0, "use"))
-    pilot.memory.battle_plan = []
+    insist(monkeypatch, BattlePlan(ITEM, SALVE, 0, "use"))
+    pilot.memory.battle.plan = None
     used = 0
     for _ in range(MOST_STEPS // 2):
         decision = pilot.act()
         used += decision.action == Action.A and decision.reason == "use"
         environment.advance(decision.action)
-        if ITEM in pilot.memory.battle_failed:
+        if ITEM in pilot.memory.battle.failed:
             break
     assert used > 0
-    assert pilot.memory.battle_failed == [ITEM]
+    assert pilot.memory.battle.failed == [ITEM]
     play_out(environment, pilot)
 
 
@@ -142,17 +143,17 @@ def test_a_move_that_the_game_refuses_is_given_up_for_the_battle(
     assert battle is not None and battle.own is not None
     assert sum(move > 0 for move in battle.own.moves) >= 2
     monkeypatch.setattr(Tactician, "ranked", lambda self, own, foe: [0, 1])
-    insist(monkeypatch, Plan(MOVE, 0, why="fight"))
-    pilot.memory.battle_plan = []
+    insist(monkeypatch, BattlePlan(MOVE, 0, why="fight"))
+    pilot.memory.battle.plan = None
     points = environment.profile.memory["wBattleMonPP"]
     environment.emulator.memory[points.bank, points.address] = 0
     environment.game.look(environment.pressed, environment.steps, environment.frames)
     refused = f"{MOVE}/{battle.own.moves[0]}"
     for _ in range(MOST_STEPS):
         environment.advance(pilot.act().action)
-        if refused in pilot.memory.battle_failed:
+        if refused in pilot.memory.battle.failed:
             break
-    assert refused in pilot.memory.battle_failed
+    assert refused in pilot.memory.battle.failed
     play_out(environment, pilot)
 
 
@@ -160,7 +161,7 @@ def test_a_move_that_only_missed_is_not_given_up() -> None:
     """Unchanged PP and HP after a turn are not a refusal; the immediate return of the list is."""
     memory, settings = PilotMemory(), PilotSettings(confirm_tries=2)
     seen = [pages.in_vain(memory, settings, "move/1", [10, 20, 20]) for _ in range(2)]
-    memory.confirmed.clear()
+    memory.page.confirmed.clear()
     seen += [pages.in_vain(memory, settings, "move/1", [10, 20, 20]) for _ in range(2)]
     assert not any(seen)
     assert pages.in_vain(memory, settings, "move/1", [10, 20, 20])
@@ -175,7 +176,7 @@ def test_a_refused_task_is_left_and_not_retried_at_once(environment: PokemonEnvi
     state = environment.state
     MenuTasks(environment.game).begin(USE, SALVE, 0, state, memory)
     memory.path = []
-    memory.goal = Goal(MENU, "use it", state.map_id, "use it", 0.9)
+    memory.goal = WalkGoal(MENU, "use it", state.map_id, "use it", 0.9)
     first, used = environment.steps, 0
     while memory.task:
         decision = pilot.act()
@@ -191,13 +192,14 @@ def test_a_refused_task_is_left_and_not_retried_at_once(environment: PokemonEnvi
 
 def test_a_screen_that_never_changes_is_left_by_any_button() -> None:
     settings = PilotSettings(page_steps=20)
-    memory = PilotMemory(task=["use", 1, 0, 1], shopping=[[1, 2]], goal=Goal(MENU, "job", 1, "job", 0.9))
-    memory.page_still = settings.page_steps
+    memory = PilotMemory(task=MenuTask(USE, 1, 0, 1), goal=WalkGoal(MENU, "job", 1, "job", 0.9))
+    memory.shop.purchases = [Purchase(1, 2)]
+    memory.page.still = settings.page_steps
     pressed = []
     for _ in range(40):
         pressed.append(pages.leave(memory, settings).action)
-        memory.page_still += 1
-    assert (memory.task, memory.shopping) == ([], [])
+        memory.page.still += 1
+    assert (memory.task, memory.shop.purchases) == (None, [])
     assert memory.tries["job"] == settings.goal_tries
     assert pressed[0] == Action.B
     assert len(set(pressed)) > 3
@@ -212,8 +214,8 @@ def test_a_purchase_that_the_clerk_refuses_is_given_up(environment: PokemonEnvir
         environment.advance(pilot.act(advice).action)
         assert environment.steps < 400
     money, first = environment.state.money, environment.steps
-    pilot.memory.wish = []
-    pilot.memory.shopping, pilot.memory.shop_steps = [[SALVE, 2 * MOST_OF_ONE]], 0
+    pilot.memory.advice.wish = None
+    pilot.memory.shop.purchases, pilot.memory.shop.steps = [Purchase(SALVE, 2 * MOST_OF_ONE)], 0
     tried = 0
     while environment.state.phase is not Phase.FREE:
         before = environment.screen_words()
@@ -251,7 +253,7 @@ def test_a_list_of_the_party_that_nobody_planned_is_left_after_a_refusal(make: M
     while environment.state.menu.cursor_row != 1:
         environment.advance(Action.UP)
     environment.advance(Action.A)
-    pilot.memory.battle_plan, pilot.memory.battle_failed = [], []
+    pilot.memory.battle = BattleNotes()
     refused = 0
     for _ in range(MOST_STEPS):
         environment.advance(pilot.act().action)

@@ -51,7 +51,7 @@ def test_the_same_question_after_a_walk_begins_anew() -> None:
     memory, settings = PilotMemory(), PilotSettings()
     for _ in range(6):
         dialogue.answer(screen("heal"), memory, settings)
-    memory.walked = 50
+    memory.walk.walked = 50
     assert dialogue.answer(screen("heal"), memory, settings).action == Action.A
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pkmn_pyboy.pilot.screens.screen_lists import EncodedNames, ScreenList
+from pkmn_pyboy.pilot.screens.screen_lists import ScreenList
 from pkmn_pyboy.profile.memory_map import RomTable
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.rules_gen2.screen import COLUMNS, HOLLOW_CURSOR, ROWS, SOLID_CURSOR
+from pkmn_pyboy.state.name_tables import EncodedNames
 from pkmncli.api import Action
 
 BLANK = 0x7F

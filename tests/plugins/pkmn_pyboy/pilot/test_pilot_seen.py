@@ -47,12 +47,12 @@ def test_an_exit_leads_nowhere_known_before_it_was_taken(make: MakeEnvironment) 
     pilot.act()
     bedroom = environment.state.map_id
     assert world.map_ids() == (bedroom,)
-    assert [way.arrival for way in world.ways(bedroom)] == [None]
+    assert [way.arrival for way in world.exits(bedroom)] == [None]
     play_until(
         environment, pilot, lambda: environment.state.map_id != bedroom and environment.state.phase is Phase.FREE
     )
     pilot.act()
-    arrivals = [way.arrival for way in world.ways(bedroom)]
+    arrivals = [way.arrival for way in world.exits(bedroom)]
     assert [place.map_id for place in arrivals if place is not None] == [environment.state.map_id]
 
 
@@ -106,6 +106,7 @@ def test_it_is_part_of_the_saved_state(make: MakeEnvironment) -> None:
     assert world_of(other).map_ids()
 
 
+@pytest.mark.long
 def test_it_plays_the_game_to_the_end_with_what_it_has_seen(make: MakeEnvironment) -> None:
     """Play to the end, past a cave entered from elsewhere, a goat that leaps away and a species of the night."""
     environment = make(observation_type="state", max_steps_per_episode=12000, knowledge="seen", goal="told_home")
@@ -133,6 +134,6 @@ def test_with_the_cartridge_nothing_has_to_be_seen(make: MakeEnvironment) -> Non
 
 def test_a_hunt_in_vain_rules_out_its_time_of_day() -> None:
     memory = PilotMemory()
-    memory.hunted_for, memory.hunted = "25", {f"{TRAIL}/0": 8, f"{TRAIL}/1": 7, f"{TRAIL}/2": 9}
+    memory.hunt.tried_for, memory.hunt.tries = "25", {f"{TRAIL}/0": 8, f"{TRAIL}/1": 7, f"{TRAIL}/2": 9}
     assert barren_times(memory, (25,), 8) == {0, 2}
     assert barren_times(memory, (26,), 8) == frozenset()

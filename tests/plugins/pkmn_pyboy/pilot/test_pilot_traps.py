@@ -80,8 +80,8 @@ def test_the_pilot_continues_after_a_white_out(make: MakeEnvironment) -> None:
         environment.advance(pilot.act().action)
         assert environment.steps < 1500
     place, own = environment.profile.memory["wPartyMon1"], environment.profile.memory["wBattleMonHP"]
-    losses = pilot.memory.losses
-    while pilot.memory.losses == losses:
+    losses = pilot.memory.strength.losses
+    while pilot.memory.strength.losses == losses:
         # Held at one HP, it can only lose.
         for address in (place.address + 0x22, own.address):
             bank = place.bank if address > 0xD000 else own.bank
@@ -132,6 +132,7 @@ def test_a_press_that_only_turns_is_made_again(make: MakeEnvironment) -> None:
     assert turns > 5
 
 
+@pytest.mark.long
 def test_plays_to_the_boulder_with_all_three_lessons(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=9000, goal="boulder_pushed")
     pilot = RulesPilot(environment)
@@ -142,7 +143,7 @@ def test_plays_to_the_boulder_with_all_three_lessons(make: MakeEnvironment) -> N
     while not done:
         decision = pilot.act()
         swam += environment.state.movement == 4
-        cut += decision.action == Action.A and pilot.memory.using
+        cut += decision.action == Action.A and pilot.memory.walk.using
         _, terminated, truncated = environment.advance(decision.action)
         done = terminated or truncated
     assert terminated

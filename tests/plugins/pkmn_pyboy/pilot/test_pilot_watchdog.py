@@ -124,7 +124,7 @@ def test_another_errand_comes_first_if_possible_and_is_reported_to_have_helped(s
     assert last["helped"] == "reorder"
     assert last["helped_at_step"] > last["tried"][1]["step"]
     assert environment.state.map_id != 259 or len(pilot.memory.visits) > 1
-    assert pilot.memory.put_off == []
+    assert pilot.memory.stall.put_off == []
     assert [report["helped"] for report in told[:3]] == ["", "", "reorder"]
 
 
@@ -155,7 +155,7 @@ def test_steps_that_others_press_are_no_stall_of_the_pilot(stuck: Any) -> None:
         environment.advance((Action.LEFT, Action.RIGHT)[step % 2])
         told += pilot.reports()
     assert told == []
-    assert "pressed by others" in {reason for reason, _ in pilot.memory.presses}
+    assert "pressed by others" in {reason for reason, _ in pilot.memory.stall.presses}
 
 
 def test_no_report_without_a_stall_or_where_none_is_wanted(stuck: Any) -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.pilot.settings import PilotSettings
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
+from pkmn_pyboy.world.route_planner import RoutePlanner
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
 Crossing = tuple[int, int]
 MOST_STEPS = 9000
 
 
+@pytest.mark.long
 def test_the_pilot_walks_the_route_that_was_planned_at_the_bed(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=MOST_STEPS, goal="game_won")
     environment.reset(seed=0)

@@ -37,6 +37,7 @@ def a_free_way(environment: PokemonEnvironment, x: int, y: int) -> tuple[str, in
     raise AssertionError("there is no way from the start")
 
 
+@pytest.mark.long
 def test_plays_from_power_on_saves_and_an_environment_starts_there(
     tmp_path: Path, make: Callable[..., PokemonEnvironment]
 ) -> None:

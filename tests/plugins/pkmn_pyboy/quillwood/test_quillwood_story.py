@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from support.leg_player import LEGS, begin, play_until, read_legs
 
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -19,6 +20,7 @@ def lasting_evidence(environment: PokemonEnvironment, milestone: Milestone) -> l
     return [one.holds(environment.emulator, map_id) for one in milestone.evidence if one.lasting]
 
 
+@pytest.mark.long
 def test_every_goal_is_reached_and_stands_in_memory(make: MakeEnvironment) -> None:
     player = begin(make)
     environment = player.environment

@@ -13,8 +13,8 @@ from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.changed_world import ChangedWorld
-from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place
+from pkmn_pyboy.world.route_planner import RoutePlanner
 
 HERE, CELLAR = 257, 258
 FLOOR, STAIRS, TREE = 0x00, 0x7A, 0x12
@@ -84,7 +84,7 @@ def test_stairs_that_the_story_uncovers_are_a_way_out_from_then_on(covered: Cart
     route = planner.route(start, CELLAR, Abilities())
     assert route is not None
     assert route.legs[0].tiles[-1] == (4, 1)
-    assert [way.arrival for way in world.ways(HERE)] == [Place(CELLAR, 1, 1)]
+    assert [way.arrival for way in world.exits(HERE)] == [Place(CELLAR, 1, 1)]
     assert world.follow(())
     assert planner.route(start, CELLAR, Abilities()) is None
 
@@ -109,7 +109,7 @@ def test_what_was_seen_counts_until_a_flag_changes_it(covered: CartridgeWorld) -
     tiles = bytearray(grid.tiles)
     tiles[grid.cell(4, 1)], tiles[grid.cell(0, 3)] = FLOOR, STAIRS
     assert world.note(replace(grid, tiles=bytes(tiles)))
-    assert not world.ways(HERE)  # the seen floor counts, for any flags
+    assert not world.exits(HERE)  # the seen floor counts, for any flags
 
     other = ChangedWorld(covered)
     other.load_state(json.loads(json.dumps(world.save_state())))
@@ -117,7 +117,7 @@ def test_what_was_seen_counts_until_a_flag_changes_it(covered: CartridgeWorld) -
     for each in (world, other):
         each.follow(())
         each.follow({OPENED})
-        assert [way.arrival for way in each.ways(HERE)] == [Place(CELLAR, 1, 1)]
+        assert [way.arrival for way in each.exits(HERE)] == [Place(CELLAR, 1, 1)]
         here = each.map(HERE)
         assert here is not None
         assert here.grid.tiles[grid.cell(0, 3)] == STAIRS  # no flag affects that tile
@@ -160,12 +160,12 @@ def test_flags_are_read_as_the_game_keeps_them(covered: CartridgeWorld) -> None:
     assert not world.follow_bytes(bytes(flags))
     flags[OPENED >> 3] |= 1 << (OPENED & 7)
     assert world.follow_bytes(bytes(flags))
-    assert world.ways(HERE)
+    assert world.exits(HERE)
     assert not world.follow_bytes(bytes(flags))
     version = world.version
     world.clear()
     assert world.version > version
-    assert not world.ways(HERE)
+    assert not world.exits(HERE)
 
 
 def test_blocks_that_make_no_sense_leave_the_map_as_it_is(crystal: GameProfile) -> None:

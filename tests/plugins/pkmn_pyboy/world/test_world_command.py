@@ -151,7 +151,7 @@ def test_pictures_show_walls_and_the_way(capsys: Capture, tmp_path: Path) -> Non
 
 
 def test_a_narrow_terminal_gets_paragraphs(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setattr("pkmn_pyboy.world_command.command.terminal_columns", lambda: 50)
     page = told(capsys)
     assert "2.1 Fern Trail\n  40 x 16, route, north, east, wild: grass" in page
     assert all(len(line) <= 50 for line in told(capsys, "alderbrook", "healer").splitlines())
@@ -167,7 +167,7 @@ def test_it_starts_without_the_emulator() -> None:
 
 def test_a_map_wider_than_the_terminal_is_shown_in_pieces(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = values(capsys, "fern")["rows"]
-    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr("pkmn_pyboy.world_command.command.terminal_columns", lambda: 30)
     page = told(capsys, "fern").splitlines()
     assert all(len(line) <= 30 for line in page)
     starts = [number for number, line in enumerate(page) if line.startswith("Columns ")]

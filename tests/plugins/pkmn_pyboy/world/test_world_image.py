@@ -13,8 +13,8 @@ from pkmn_pyboy.rules_gen2.records import Evolution, EvolutionKind, GrowthRate, 
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
-from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import ENTER, MapPerson, Place, Role, WorldMap
+from pkmn_pyboy.world.route_planner import RoutePlanner
 
 DOWN, UP, LEFT, RIGHT = range(4)
 OPEN = ["........"] * 8
@@ -55,7 +55,7 @@ def test_four_connections_with_offsets(crystal: GameProfile) -> None:
         TestMap(1, 5, ["~~~~"] * 4, joins={WEST: (1, 1, 4, 7)}),
     )
     world = world_of(image, crystal)
-    ways = {(way.x, way.y, way.press): way.arrival for way in world.ways(0x101)}
+    ways = {(way.x, way.y, way.press): way.arrival for way in world.exits(0x101)}
     assert ways[0, 0, UP] == Place(0x102, 4, 5)
     assert ways[7, 0, UP] == Place(0x102, 11, 5)
     assert ways[2, 7, DOWN] == Place(0x103, 0, 0)
@@ -64,7 +64,7 @@ def test_four_connections_with_offsets(crystal: GameProfile) -> None:
     assert ways[7, 5, RIGHT] == Place(0x105, 0, 1)
     assert (7, 1, RIGHT) not in ways, "the map in the east begins four tiles further down"
     for there in (0x102, 0x103, 0x104, 0x105):
-        for way in world.ways(there):
+        for way in world.exits(there):
             assert way.arrival is not None
             assert ways[way.arrival.x, way.arrival.y, (1, 0, 3, 2)[way.press]] == Place(there, way.x, way.y)
     grid = here(world, 1, 1).grid
@@ -87,13 +87,13 @@ def test_warps_that_lead_back_and_warps_that_lead_nowhere(crystal: GameProfile) 
     warps = here(world, 1, 1).warps
     assert [warp.back for warp in warps] == [False, True, False, False, False]
     assert (warps[3].target_map, warps[0].target_map) == (0, 0x102)
-    ways = {way.warp: way for way in world.ways(0x101)}
+    ways = {way.warp: way for way in world.exits(0x101)}
     assert set(ways) == {1, 2, 3, 4}, "the fifth lies on plain floor: one only arrives there"
     assert (ways[1].press, ways[1].arrival) == (ENTER, Place(0x102, 4, 0))
     assert (ways[2].back, ways[2].arrival) == (True, None)
     assert (ways[3].press, ways[3].arrival) == (DOWN, None), "there is no ninth warp on the other map"
     assert (ways[4].press, ways[4].arrival) == (ENTER, None)
-    assert [way.back for way in world.ways(0x102)] == [True]
+    assert [way.back for way in world.exits(0x102)] == [True]
 
 
 def people(crystal: GameProfile, *some: Person, rows: list[str] = OPEN) -> tuple[MapPerson, ...]:
@@ -217,14 +217,14 @@ def test_species_with_all_five_evolutions_and_machines(crystal: GameProfile) -> 
     )
     assert first.learns == ((1, 33), (7, 45)) == cartridge.species[2].learns
     assert len(cartridge.machines) == 60
-    assert cartridge.teaches(1) == {101, 151}
-    assert cartridge.teaches(2) == frozenset()
+    assert {cartridge.machines[slot] for slot in first.machines if slot < 60} == {101, 151}
+    assert cartridge.species[2].machines == frozenset()
     assert cartridge.growth_rates[3] == GrowthRate(6, 5, -15, 100, 140)
     assert cartridge.growth_rates[3].experience(100) == 1_059_860
     assert cartridge.growth_rates[0].experience(100) == 1_000_000
 
 
-def test_moves_shops_things_and_stages(crystal: GameProfile) -> None:
+def test_moves_shops_items_and_types(crystal: GameProfile) -> None:
     image = WorldImage()
     image.table("Moves", bytes([1, 0, 40, 0, 255, 35, 0, 2, 4, 50, 1, 229, 25, 76, 9, 9, 9, 9, 9, 9, 9]))
     image.table(
@@ -235,18 +235,16 @@ def test_moves_shops_things_and_stages(crystal: GameProfile) -> None:
     )
     image.table("TMHMMoves", bytes([77, 78]) + bytes(62))
     image.pointers("Marts", [bytes([2, 1, 2, 0xFF]), bytes([1, 3, 0xFF])])
-    image.table("StatStages", bytes([25, 100] * 6 + [1, 1] + [2, 1] * 6))
-    image.table("SpawnPoints", bytes([1, 2, 3, 4, 1, 1, 5, 6, 0xFF, 0xFF, 0, 0]))
+    image.table("TypeMatchups", bytes([21, 20, 20, 0xFE, 0, 8, 0, 0xFF]))
     cartridge = cartridge_of(image, crystal)
     assert [(move.power, move.accuracy, move.pp, move.effect_chance) for move in cartridge.moves.values()] == [
         (40, 255, 35, 0),
         (50, 229, 25, 76),
     ]
     assert [(item.price, item.pocket) for item in cartridge.items.values()] == [(0, 3), (300, 1), (3000, 4), (0, 4)]
-    assert cartridge.machine_items == {3: 77, 4: 78}
     assert cartridge.shops == ((1, 2), (3,))
-    assert len(cartridge.stat_stages) == 13
-    assert cartridge.spawns == (Place(0x102, 3, 4), Place(0x101, 5, 6))
+    assert cartridge.type_factors == {(21, 20): 2.0, (0, 8): 0.0}
+    assert cartridge_of(WorldImage(), crystal).type_factors == {}
 
 
 # Invalid data --------------------------------------------------------------------------------------------------
@@ -263,7 +261,7 @@ def test_a_map_that_makes_no_sense_is_left_out_with_the_reason(crystal: GameProf
     assert list(world.map_ids()) == [0x101, 0x103]
     assert "FFFF" in world.problems[0x102]
     assert world.map(0x102) is None
-    assert not world.ways(0x102)
+    assert not world.exits(0x102)
 
 
 def test_an_image_without_the_tables_is_empty(crystal: GameProfile) -> None:
@@ -298,10 +296,10 @@ def test_any_image_is_read_without_a_fault(kind: str, quillwood: GameProfile, cr
         cartridge = Cartridge(data, profile)
         for map_id in cartridge.world.map_ids():
             cartridge.world.map(map_id)
-            read += len(cartridge.world.ways(map_id))
+            read += len(cartridge.world.exits(map_id))
         planner = RoutePlanner(cartridge.world)
         for map_id in cartridge.world.map_ids()[:6]:
-            for way in cartridge.world.ways(map_id)[:2]:
+            for way in cartridge.world.exits(map_id)[:2]:
                 start = Place(map_id, way.x, way.y)
                 goal = generator.choice(cartridge.world.map_ids())
                 route = planner.route(start, goal, Abilities(), through_obstacles=True)
@@ -310,14 +308,11 @@ def test_any_image_is_read_without_a_fault(kind: str, quillwood: GameProfile, cr
             "species",
             "moves",
             "items",
-            "machine_items",
             "trainers",
             "wild",
             "shops",
-            "spawns",
             "growth_rates",
-            "stat_stages",
-            "type_chart",
+            "type_factors",
         ):
             getattr(cartridge, name)
     assert read > 0 or kind == "noise"

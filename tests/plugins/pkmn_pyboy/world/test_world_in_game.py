@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.navigation.exits import ExitReader
-from pkmn_pyboy.navigation.grid import PRESSES, GridReader
-from pkmn_pyboy.navigation.people import PeopleReader
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
+from pkmn_pyboy.world.loaded_map import LoadedMap
+from pkmn_pyboy.world.map_exits import exits_of
 from pkmn_pyboy.world.observer import WorldObserver
-from pkmn_pyboy.world.planner import RoutePlanner
-from pkmn_pyboy.world.records import ENTER, Place
+from pkmn_pyboy.world.records import ENTER, NO_FLAG, Place
 from pkmn_pyboy.world.route import Leg
+from pkmn_pyboy.world.route_planner import RoutePlanner
 from pkmn_pyboy.world.seen_world import SeenWorld
+from pkmn_pyboy.world.tile_rules import PRESSES
 from pkmncli.api import Action
 
 MakeEnvironment = Callable[..., PokemonEnvironment]
@@ -47,17 +48,20 @@ def walk(environment: PokemonEnvironment, leg: Leg, observer: WorldObserver) -> 
 
 def compare(environment: PokemonEnvironment, world: CartridgeWorld) -> None:
     """Compare the loaded map in memory with the map in the image."""
-    grids = GridReader(environment.emulator, environment.profile)
-    exits = ExitReader(environment.emulator, environment.profile, grids.rules)
-    grid, here = grids.read(environment.state.map_id), world.map(environment.state.map_id)
+    reader = LoadedMap(environment.emulator, environment.profile)
+    loaded, here = reader.read(environment.state.map_id), world.map(environment.state.map_id)
     assert here is not None
-    assert grid == here.grid
-    assert exits.signs() == [(sign.x, sign.y) for sign in here.signs]
-    assert [way[:2] for way in exits.warp_tiles()] == [(warp.x, warp.y) for warp in here.warps]
-    loaded = {person.number: person.kind for person in PeopleReader(environment.emulator, environment.profile).all()}
-    assert set(loaded) <= {person.number for person in here.people}
-    found = {(grid.tile_of(cell), press) for way in exits.read(grid) for cell, press in way.ends.items()}
-    assert found == {((way.x, way.y), way.press) for way in world.ways(here.map_id)}
+    assert (loaded.grid, loaded.name, loaded.warps) == (here.grid, here.name, here.warps)
+    assert (loaded.connections, loaded.triggers) == (here.connections, here.triggers)
+    assert loaded.signs == tuple(replace(sign, item=0, flag=NO_FLAG) for sign in here.signs)
+    placed = {person.number: person for person in here.people}
+    for person in reader.people():
+        same = placed[person.number]
+        assert (person.sprite, person.movement, person.radius) == (same.sprite, same.movement, same.radius)
+        assert (person.hours, person.flag, person.sight) == (same.hours, same.flag, same.sight)
+    found = [(loaded.grid.tile_of(end), way) for one in exits_of(loaded, reader.rules) for end, way in one.ends.items()]
+    assert set(found) == {((way.x, way.y), way.press) for way in world.exits(here.map_id)}
+    assert len(set(found)) == len(found)
 
 
 def test_the_way_out_of_the_house_is_walked_as_planned_and_leads_back(make: MakeEnvironment) -> None:

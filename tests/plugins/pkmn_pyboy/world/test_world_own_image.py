@@ -11,8 +11,8 @@ from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.rules_gen2.records import EvolutionKind
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
-from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import Place, Role
+from pkmn_pyboy.world.route_planner import RoutePlanner
 
 VARIABLE = "PKMN_TEST_CRYSTAL_ROM"
 BEDROOM, ROUTE_29, VIOLET_GYM, INDIGO = Place(24 << 8 | 7, 3, 3), 24 << 8 | 3, 10 << 8 | 7, 16 << 8 | 2

@@ -16,8 +16,8 @@ from pkmn_pyboy.rules_gen2.records import EvolutionKind
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge import Cartridge
 from pkmn_pyboy.world.changed_world import ChangedWorld
-from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import NO_FLAG, Place, Role, WorldMap
+from pkmn_pyboy.world.route_planner import RoutePlanner
 
 SIDES = {"south": 0, "north": 1, "west": 2, "east": 3}
 NIGHT = 2
@@ -127,7 +127,7 @@ def test_every_way_out_has_a_way_back(cartridge: Cartridge) -> None:
     for flags in ((), *([event] for event in sorted(events))):
         world.follow(flags)
         for here in world.map_ids():
-            for way in world.ways(here):
+            for way in world.exits(here):
                 assert way.arrival is not None
                 leads.add((here, way.arrival.map_id))
     assert {(there, here) for here, there in leads} == leads
@@ -245,7 +245,7 @@ def test_every_species_is_there(cartridge: Cartridge, creatures: Data) -> None:
         becomes = [[one.parameter, species[one.species - 1]] for one in found.evolutions]
         assert becomes == ([written["evolves"]] if "evolves" in written else [])
         assert all(one.kind is EvolutionKind.LEVEL for one in found.evolutions)
-        assert {moves[move - 1] for move in cartridge.teaches(number)} == set(written.get("lessons", []))
+        assert {moves[cartridge.machines[slot] - 1] for slot in found.machines} == set(written.get("lessons", []))
 
 
 def test_every_move_thing_and_shop_is_there(cartridge: Cartridge, creatures: Data, items: Data) -> None:
@@ -262,13 +262,11 @@ def test_every_move_thing_and_shop_is_there(cartridge: Cartridge, creatures: Dat
     ]
     names = [one["name"] for one in items["item"]]
     assert [[names[item - 1] for item in shop] for shop in cartridge.shops] == list(items["shops"].values())
-    taught = {item: moves[move - 1] for item, move in cartridge.machine_items.items()}
-    assert taught == {n: one["teaches"] for n, one in enumerate(items["item"], 1) if "teaches" in one}
+    taught = [moves[move - 1] for move in cartridge.machines if move]
+    assert taught == [one["teaches"] for one in items["item"] if "teaches" in one]
 
 
-def test_every_trainer_type_and_healer_is_there(
-    cartridge: Cartridge, creatures: Data, trainers: list[Data], source: Path, maps: dict[str, Data]
-) -> None:
+def test_every_trainer_type_and_healer_is_there(cartridge: Cartridge, creatures: Data, trainers: list[Data]) -> None:
     species = [one["name"] for one in creatures["species"]]
     expected = {
         (place, number): (name, [(level, species.index(kind) + 1) for level, kind in party])
@@ -279,14 +277,10 @@ def test_every_trainer_type_and_healer_is_there(
         key: (one.name, [(member.level, member.species) for member in one.party])
         for key, one in cartridge.trainers.items()
     } == expected
-    assert cartridge.type_chart is not None
     types = {name: number for number, name in creatures["types"]}
-    assert cartridge.type_chart.factors == {
+    assert cartridge.type_factors == {
         (types[attacker], types[defender]): factor / 10 for attacker, defender, factor in creatures["chart"]
     }
-    assert (len(cartridge.stat_stages), cartridge.stat_stages[0], cartridge.stat_stages[6]) == (13, (25, 100), (1, 1))
-    start = tomllib.loads((source / "game_start.toml").read_text())
-    assert list(cartridge.spawns) == [Place(map_id(maps[name]), x, y) for name, x, y in start["spawns"]]
 
 
 def test_from_the_bed_to_the_last_house(cartridge: Cartridge, maps: dict[str, Data]) -> None:

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from pkmn_pyboy.environment import PokemonEnvironment
-from pkmn_pyboy.navigation.grid import LAND, WALL, MapGrid
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Phase
 from pkmn_pyboy.world.abilities import Abilities
 from pkmn_pyboy.world.cartridge_world import CartridgeWorld
 from pkmn_pyboy.world.observer import WorldObserver
-from pkmn_pyboy.world.planner import RoutePlanner
 from pkmn_pyboy.world.records import MapPerson, Place
+from pkmn_pyboy.world.route_planner import RoutePlanner
 from pkmn_pyboy.world.seen_world import UNSEEN, SeenWorld
+from pkmn_pyboy.world.tile_rules import LAND, WALL, MapGrid
 
 TOWN, HOUSE, UPSTAIRS, TRAIL = 0x101, 0x102, 0x103, 0x201
 CAVE = 0x0904
@@ -35,7 +35,7 @@ def see(world: SeenWorld, real: CartridgeWorld, map_id: int, gone: Collection[in
     assert here is not None
     return world.learn(
         here.grid,
-        [(warp.x, warp.y, warp.target_warp) for warp in here.warps],
+        [(warp.x, warp.y, warp.back) for warp in here.warps],
         [
             MapPerson(one.number, one.x, one.y, one.role, walks=one.walks)
             for one in here.people
@@ -66,8 +66,8 @@ def test_exits_lead_somewhere_once_they_were_taken(quillwood: GameProfile, real:
     assert planner.route(BED, HOUSE, Abilities()) is None
     assert see(world, real, HOUSE)
     assert planner.route(BED, HOUSE, Abilities()) is None, "seen, but not how one gets there"
-    assert world.learn_way(Place(UPSTAIRS, 7, 0), Place(HOUSE, 9, 0))
-    assert not world.learn_way(Place(UPSTAIRS, 7, 0), Place(HOUSE, 9, 0))
+    assert world.learn_exit(Place(UPSTAIRS, 7, 0), Place(HOUSE, 9, 0))
+    assert not world.learn_exit(Place(UPSTAIRS, 7, 0), Place(HOUSE, 9, 0))
     route = planner.route(BED, HOUSE, Abilities())
     assert route is not None
     assert route.legs[0].leads_to == Place(HOUSE, 9, 0)
@@ -87,7 +87,7 @@ def with_two_pads(quillwood: GameProfile) -> tuple[SeenWorld, Place, Place]:
     tiles = bytearray([wall] * 7 * 4)
     for y, row in enumerate(rows, 1):
         tiles[y * 7 + 1 : y * 7 + 6] = bytes(row)
-    world.learn(MapGrid(CAVE, 5, 2, bytes(tiles)), [(0, 0, 2), (4, 1, 1)])
+    world.learn(MapGrid(CAVE, 5, 2, bytes(tiles)), [(0, 0, False), (4, 1, False)])
     return world, Place(CAVE, 0, 0), Place(CAVE, 4, 1)
 
 
@@ -95,8 +95,8 @@ def test_an_exit_may_lead_elsewhere_on_its_own_map(quillwood: GameProfile) -> No
     world, one, other = with_two_pads(quillwood)
     planner = RoutePlanner(world)
     assert planner.route(Place(CAVE, 1, 1), Place(CAVE, 3, 0), Abilities()) is None
-    assert world.learn_way(one, other)
-    assert not world.learn_way(one, other)
+    assert world.learn_exit(one, other)
+    assert not world.learn_exit(one, other)
     route = planner.route(Place(CAVE, 1, 1), Place(CAVE, 3, 0), Abilities())
     assert route is not None
     assert [leg.leads_to for leg in route.legs] == [other, None]
@@ -117,7 +117,7 @@ def test_whoever_leaps_from_pad_to_pad_is_seen_to(
 
     assert [walks_on(x, y) for x, y in ((1, 1), (0, 1), (0, 0))] == [False] * 3
     assert walks_on(other.x, other.y)
-    assert {way.arrival for way in world.ways(CAVE)} == {one, other}
+    assert {way.arrival for way in world.exits(CAVE)} == {one, other}
     assert not walks_on(3, 1)
 
 
@@ -127,8 +127,8 @@ def test_an_edge_is_known_along_all_its_length(quillwood: GameProfile, real: Car
     see(world, real, TRAIL)
     planner = RoutePlanner(world)
     assert planner.route(Place(TOWN, 5, 8), TRAIL, Abilities()) is None
-    world.learn_way(Place(TOWN, 0, 8), Place(TRAIL, 39, 8))
-    ways = {(way.x, way.y): way.arrival for way in world.ways(TOWN) if not way.warp}
+    world.learn_exit(Place(TOWN, 0, 8), Place(TRAIL, 39, 8))
+    ways = {(way.x, way.y): way.arrival for way in world.exits(TOWN) if not way.warp}
     assert ways == {(0, 8): Place(TRAIL, 39, 8), (0, 9): Place(TRAIL, 39, 9)}
     assert planner.route(Place(TOWN, 5, 8), TRAIL, Abilities()) is not None
     back = planner.route(Place(TRAIL, 30, 8), TOWN, Abilities())
@@ -140,8 +140,8 @@ def test_it_is_saved_and_goes_on(quillwood: GameProfile, real: CartridgeWorld) -
     world = SeenWorld(quillwood)
     for map_id in (UPSTAIRS, HOUSE, TOWN):
         see(world, real, map_id)
-    world.learn_way(Place(UPSTAIRS, 7, 0), Place(HOUSE, 9, 0))
-    world.learn_way(Place(HOUSE, 5, 7), Place(TOWN, 4, 4))
+    world.learn_exit(Place(UPSTAIRS, 7, 0), Place(HOUSE, 9, 0))
+    world.learn_exit(Place(HOUSE, 5, 7), Place(TOWN, 4, 4))
     state = json.loads(json.dumps(world.save_state()))
     other = SeenWorld(quillwood)
     see(other, real, TRAIL)
@@ -150,7 +150,7 @@ def test_it_is_saved_and_goes_on(quillwood: GameProfile, real: CartridgeWorld) -
     assert other.version > before
     assert other.map_ids() == world.map_ids() == (TOWN, HOUSE, UPSTAIRS)
     assert [other.map(one) for one in other.map_ids()] == [world.map(one) for one in world.map_ids()]
-    assert [other.ways(one) for one in other.map_ids()] == [world.ways(one) for one in world.map_ids()]
+    assert [other.exits(one) for one in other.map_ids()] == [world.exits(one) for one in world.map_ids()]
     route = RoutePlanner(other).route(BED, TOWN, Abilities())
     assert route is not None
     assert route.maps == (UPSTAIRS, HOUSE, TOWN)

@@ -1,0 +1,3 @@
+"""Fixtures for plugin authors."""
+
+pytest_plugins = ["pkmncli.testing.pytest_plugin"]

@@ -1,0 +1,1 @@
+"""Plugin with a command that makes runs: Thompson sampling on a bandit."""

@@ -1,0 +1,38 @@
+"""Command `pkmn import`: make a run folder of a bundle that `pkmn export --bundle` wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pkmncli.api import expand_home
+from pkmncli.config.run_file import read_run_file
+from pkmncli.run_upkeep.bundle_reading import import_bundle
+from pkmncli.runs import default_save_dir
+from pkmncli.training.run_keeper import quoted
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Bundle that 'pkmn export --bundle' wrote.")],
+    *,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the run. [default: its own]")] = None,
+    save_dir: Annotated[Path | None, typer.Option(help="Folder of the run folders. [default: runs]")] = None,
+) -> None:
+    """Make a run folder of a shared run. eval, watch, replay, plot and compare read it like any other.
+
+    It can't be resumed: train on from its weights with 'pkmn train --start-from RUN'.
+    """
+    run = import_bundle(expand_home(file), save_dir or default_save_dir(), name)
+    typer.echo(f"Imported {run.folder}.")
+    given = {one.key: one.value for one in read_run_file(run.folder).given}
+    if given.get("env_class"):
+        typer.echo(f"Its environment is the class {given['env_class']}, which 'pkmn eval' imports from your Python.")
+    rows = [
+        (f"pkmn eval {quoted(run.folder)}", "how good it is"),
+        (f"pkmn replay {quoted(run.folder)}", "check its best episode"),
+        (f"pkmn train --start-from {quoted(run.folder)}", "train on from its weights"),
+    ]
+    width = max(len(command) for command, _ in rows)
+    typer.echo("\n".join(["Next:", *(f"  {command:{width}}  {why}" for command, why in rows)]))

@@ -1,0 +1,1 @@
+"""Packages of new plugins, written from templates by ``pkmn plugins new``."""

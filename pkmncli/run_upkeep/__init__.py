@@ -1,0 +1,1 @@
+"""Upkeep of the runs under a folder: a list of them, tags, new names, and deletion."""

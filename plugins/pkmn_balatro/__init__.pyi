@@ -1,0 +1,31 @@
+"""Names of ``pkmn_balatro``, for type checkers and for its ``__init__.py``: each is imported on first use."""
+
+from pkmn_balatro.checkpoints import CheckpointManager as CheckpointManager
+from pkmn_balatro.env_wrapper import ActionMaskWrapper as ActionMaskWrapper
+from pkmn_balatro.env_wrapper import BalatroGymWrapper as BalatroGymWrapper
+from pkmn_balatro.env_wrapper import CurriculumConfig as CurriculumConfig
+from pkmn_balatro.env_wrapper import CurriculumWrapper as CurriculumWrapper
+from pkmn_balatro.env_wrapper import EnvironmentWrapper as EnvironmentWrapper
+from pkmn_balatro.env_wrapper import RewardScalingWrapper as RewardScalingWrapper
+from pkmn_balatro.env_wrapper import wrap_balatro_env as wrap_balatro_env
+from pkmn_balatro.environment import BalatroEnvironment as BalatroEnvironment
+from pkmn_balatro.experiment import ExperimentConfig as ExperimentConfig
+from pkmn_balatro.experiment import ExperimentResult as ExperimentResult
+from pkmn_balatro.experiment import MultiAlgorithmBenchmark as MultiAlgorithmBenchmark
+from pkmn_balatro.framework import HyperparameterConfig as HyperparameterConfig
+from pkmn_balatro.framework import RLTrainer as RLTrainer
+from pkmn_balatro.framework import TrainerConfig as TrainerConfig
+from pkmn_balatro.framework import create_trainer as create_trainer
+from pkmn_balatro.framework import get_default_config as get_default_config
+from pkmn_balatro.framework import register_trainer as register_trainer
+from pkmn_balatro.learner_trainer import LearnerTrainer as LearnerTrainer
+from pkmn_balatro.metrics import BalatroMetrics as BalatroMetrics
+from pkmn_balatro.metrics import compute_moving_average as compute_moving_average
+from pkmn_balatro.metrics import plot_training_curves as plot_training_curves
+from pkmn_balatro.metrics import print_comparison_table as print_comparison_table
+from pkmn_balatro.sb3_features import BalatroFeaturesExtractor as BalatroFeaturesExtractor
+from pkmn_balatro.sb3_trainer import SB3Trainer as SB3Trainer
+from pkmn_balatro.utils import create_balatro_env as create_balatro_env
+from pkmn_balatro.utils import make_vectorized_env as make_vectorized_env
+from pkmn_balatro.utils import setup_logging as setup_logging
+from pkmn_balatro.utils import validate_environment as validate_environment

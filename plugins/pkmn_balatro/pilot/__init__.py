@@ -1,0 +1,1 @@
+"""Players by rules: greedy, and planning."""

@@ -1,0 +1,1 @@
+"""`pkmn play --env balatro`: a person plays, with typed lines."""

@@ -1,0 +1,175 @@
+"""Remedies: command lines that change how often a side decides, by the settings of the analysed run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pkmn_decisions.store.names import SOURCES_IN_WORDS
+from pkmncli.api import RunInfo
+
+_EXPLORATION = ("exploration_final", "exploration_beside_rules", "ent_coef")
+"""Settings of learners that decide how much they explore at last: alone, beside a pilot, by entropy."""
+
+_LEAST_IDLE_STEPS = 30
+_DEFAULT_STEPS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Change that a user can make."""
+
+    purpose: str
+    """Purpose in words: ``explore less``."""
+    command: str
+
+
+class Remedies:
+    """Remedies that apply to a run; each method returns None if the run has no such setting, or does not use it."""
+
+    def __init__(self, run: RunInfo | None) -> None:
+        self._run = run
+        sections: Mapping[str, Mapping[str, Any]] = run.settings if run else {}
+        self._sections = sections
+        core = sections.get("", {})
+        self._core = core
+        self._trained = "rl" in core  # a plugin's command has no such settings
+        self._learner = str(core.get("rl", "none")) if core.get("rl") != "none" else ""
+        self._pilot = core.get("pilot") not in (None, "none")
+        self._model = core.get("llm") not in (None, "none") or bool(core.get("llm_ensemble"))
+
+    @property
+    def asks_a_model(self) -> bool:
+        """True if a language model advises in the run."""
+        return self._model
+
+    @property
+    def by_values(self) -> bool:
+        """True if the learner's confidence comes from its predicted values."""
+        return bool(self._sections.get("hand_over", {}).get("by") == "values")
+
+    def decide_less(self, who: str) -> Remedy | None:
+        """Return the remedy for a source of decisions that does worse than the others."""
+        if who == "explore":
+            return self._explore_less()
+        if who == "rl":
+            return self._hand_over_doubt(4.0, "let the learner take over later")
+        if who == "llm":
+            return self._llm_interval(4.0, "ask the language model less often")
+        return self._hand_over_doubt(0.25, "let the learner take over sooner")
+
+    def decide_more(self, who: str) -> Remedy | None:
+        """Return the remedy for a source of decisions that does better than the others."""
+        if who == "rl":
+            return self._hand_over_doubt(0.25, "let the learner take over sooner")
+        if who == "llm":
+            return self._llm_interval(0.5, "ask the language model more often")
+        if who == "rule" and self._learner:
+            return self._hand_over_doubt(4.0, "let the learner take over later")
+        return None
+
+    def leave_loops(self, who: str) -> Remedy | None:
+        """Return the remedy for loops in which this source decides."""
+        idle = self._sections.get("hand_over", {}).get("idle_steps")
+        if who in ("rl", "explore") and self._hands_over and idle and idle > _LEAST_IDLE_STEPS:
+            value = max(int(idle) // 2, _LEAST_IDLE_STEPS)
+            return self._again("let the rules take over sooner without reward", f"hand_over.idle_steps={value}")
+        return self.train_on() if who == "rl" else None
+
+    def train_on(self) -> Remedy | None:
+        """Return the remedy for what the learner has not learned yet."""
+        if self._run is None or not self._learner:
+            return None
+        budgets = {name: self._core[name] for name in ("steps", "episodes") if self._core.get(name)}
+        more = " ".join(f"--{name} {2 * value}" for name, value in (budgets or {"steps": _DEFAULT_STEPS}).items())
+        return Remedy("train on", f"pkmn train --resume {self._folder} {more}")
+
+    def tell_the_model(self) -> Remedy | None:
+        """Return the remedy for actions that a language model should know about."""
+        if self._run is None or not self._model or not self._trained:
+            return None
+        lessons = f"pkmn analyze-patterns {self._folder} --show advice --format json > lessons.json"
+        again = self._again("tell the language model", "", "--lessons-file lessons.json")
+        return again and Remedy(again.purpose, f"{lessons} && {again.command}")
+
+    def ask_less(self) -> Remedy | None:
+        """Return the remedy for questions that help nobody."""
+        return self._llm_interval(2.0, "ask the language model less often")
+
+    def judge_by_outcome(self) -> Remedy | None:
+        """Return the remedy for a learner that is surer than its success warrants, if its own values decide that."""
+        if self._hands_over and self.by_values:
+            return self._again("let agreement and outcome decide who acts", "hand_over.by=situation")
+        return None
+
+    # Parts -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _hands_over(self) -> bool:
+        """True if an arbiter chooses between learner and pilot."""
+        return bool(self._learner) and self._pilot and self._core.get("mode", "adaptive") == "adaptive"
+
+    @property
+    def _folder(self) -> str:
+        assert self._run is not None
+        return shlex.quote(str(_short(self._run.folder)))
+
+    def _explore_less(self) -> Remedy | None:
+        own = self._sections.get(self._learner, {})
+        beside = self._hands_over and "exploration_beside_rules" in own
+        name = next((one for one in _EXPLORATION if own.get(one) and (not beside or one != "exploration_final")), None)
+        if name is None:
+            return None
+        return self._again("explore less", f"{self._learner}.{name}={_number(own[name] / 10)}")
+
+    def _hand_over_doubt(self, factor: float, purpose: str) -> Remedy | None:
+        doubt = self._sections.get("hand_over", {}).get("doubt")
+        if not self._hands_over or doubt is None or self.by_values:
+            return None
+        value = doubt * factor if doubt else 20.0
+        return self._again(purpose, f"hand_over.doubt={_number(value)}") if value >= 1 else None
+
+    def _llm_interval(self, factor: float, purpose: str) -> Remedy | None:
+        interval = self._core.get("llm_interval")
+        value = max(round(interval * factor), 1) if interval else None
+        if not self._model or value is None or value == interval:
+            return None
+        return self._again(purpose, "", f"--llm-interval {value}")
+
+    def _again(self, purpose: str, setting: str, option: str = "") -> Remedy | None:
+        """Return the command that trains again as the run did, with one change."""
+        if self._run is None or not self._trained:
+            return None
+        config = shlex.quote(str(_short(self._run.folder) / "config.toml"))
+        change = option or f"--set {setting}"
+        changed = re.split(r"[ =]", change.removeprefix("--set ").removeprefix("--"))[0].rpartition(".")[2]
+        name = f" --run-name {shlex.quote(self._free_name(changed))}" if self._core.get("run_name") else ""
+        return Remedy(purpose, f"pkmn train --config {config}{name} {change}")
+
+    def _free_name(self, changed: str) -> str:
+        """Return a name that no run beside this one has, so that several changes can be tried."""
+        assert self._run is not None
+        base = f"{self._run.folder.name}-{changed}"
+        names = (base, *(f"{base}-{number}" for number in range(2, 1_000)))
+        return next((name for name in names if not (self._run.folder.parent / name).exists()), base)
+
+
+def done_by(sources: Mapping[str, int]) -> str:
+    """Return who decided, with the shares of the two most frequent: ``the rules 80%, the learner 20%``."""
+    total = sum(sources.values())
+    most = sorted(sources.items(), key=lambda item: -item[1])[:2]
+    return ", ".join(f"{SOURCES_IN_WORDS[name]} {count / total:.0%}" for name, count in most if count)
+
+
+def _short(folder: Path) -> Path:
+    """Return the folder relative to the current one if it is in it."""
+    folder = folder.absolute()
+    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"

@@ -1,0 +1,1 @@
+"""Environment ``gym``: any environment that is registered with Gymnasium, by its id."""

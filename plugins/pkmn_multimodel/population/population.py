@@ -1,0 +1,498 @@
+"""Population of models: a frozen base, and an adapter for each model that learns."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+
+from pkmn_multimodel.population.threads import fitting_threads
+from pkmncli.errors import CheckpointError, TrainingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+BASE = "__base__"
+"""Name of the base without an adapter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Version of an adapter's weights: updates that it has had, and a hash of its values."""
+
+    number: int
+    digest: str
+
+
+@dataclass(slots=True)
+class Reply:
+    """Sampled reply of one model to one prompt."""
+
+    text: str
+    prompt_ids: list[int]
+    tokens: list[int]
+    """The reply's tokens, the end token included if it was sampled."""
+    log_probs: list[float]
+    """Log-probability of each token when it was sampled, at the sampling temperature; empty if it was not sampled."""
+    adapter: str
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Rank, scale and layers of an adapter."""
+
+    rank: int
+    alpha: float
+    target_modules: Sequence[str]
+
+
+@dataclass
+class Population:
+    """Models on one base. Adapters are named ``model_0`` and so on; other names are past adapters.
+
+    Args:
+        base: a causal language model; it is frozen.
+        tokenizer: of the base; padded on the left.
+        names: of the adapters that learn.
+        rank, alpha, target_modules: of the adapters.
+        seed: of the adapters' first weights.
+        device: place of the weights.
+        chat: ask in the form of a conversation if the tokenizer has one.
+    """
+
+    base: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    names: Sequence[str]
+    rank: int = 8
+    alpha: float = 16.0
+    target_modules: Sequence[str] = ("q_proj", "v_proj", "k_proj", "o_proj")
+    seed: int = 0
+    device: str = "cpu"
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    """Rank, scale and layers of adapters that have others than the rest."""
+    kv_tokens: int = 0
+    """Most tokens whose keys and values are kept while sampling; 0: no limit."""
+    chat: bool = True
+    model: PeftModel = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tokenizer.padding_side = "left"
+        if self.tokenizer.pad_token_id is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        self._versions = {BASE: Version(0, "")}
+        self._base_digest = _digest({"embedding": next(self.base.get_input_embeddings().parameters())})
+        self._shared: dict[str, torch.Tensor] = {}
+        self._originals: dict[str, torch.Tensor] = {}
+        """Weights of the layers that have shared changes, before any: sums in another order would round otherwise."""
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of transformers, about what peft calls
+            torch.manual_seed(self.seed)
+            first, *others = self.names
+            model = get_peft_model(self.base, self._config(first), adapter_name=first)
+            assert isinstance(model, PeftModel)
+            self.model = model
+            for name in others:
+                self.model.add_adapter(name, self._config(name))
+        self.model.to(self.device).eval()
+        for name in self.names:
+            self.note_change(name, number=0)
+
+    # Sampling ---------------------------------------------------------------------------------------------------------
+
+    @torch.no_grad()
+    def sample(
+        self,
+        prompts: Sequence[str],
+        adapters: Sequence[str],
+        generator: torch.Generator,
+        *,
+        max_new_tokens: int,
+        temperature: float = 1.0,
+        greedy: bool = False,
+    ) -> list[Reply]:
+        """Return a reply to each prompt, each by its own adapter, in as few batches as ``kv_tokens`` allows.
+
+        Args:
+            prompts: texts.
+            adapters: the adapter of each, or :data:`BASE`.
+            generator: of the random numbers, on the CPU.
+            max_new_tokens: most tokens of a reply.
+            temperature: of sampling.
+            greedy: take the likeliest token instead.
+        """
+        lengths = [len(self._ids(prompt)) for prompt in prompts] if self.kv_tokens else [0]
+        rows = max(self.kv_tokens // (max(lengths) + max_new_tokens), 1) if self.kv_tokens else len(prompts)
+        replies = []
+        for first in range(0, len(prompts), rows):
+            part = slice(first, first + rows)
+            replies += self._sample(
+                prompts[part], adapters[part], generator, max_new_tokens, temperature, greedy=greedy
+            )
+        return replies
+
+    def _sample(
+        self,
+        prompts: Sequence[str],
+        adapters: Sequence[str],
+        generator: torch.Generator,
+        max_new_tokens: int,
+        temperature: float,
+        *,
+        greedy: bool,
+    ) -> list[Reply]:
+        asked = [self._ids(prompt) for prompt in prompts]
+        same, where = _distinct([(adapter, *row) for adapter, row in zip(adapters, asked, strict=True)])
+        ids, mask = self._padded([asked[row] for row in same])
+        cache: Any = None
+        live = torch.ones(len(prompts), dtype=torch.bool)
+        chosen: list[list[int]] = [[] for _ in prompts]
+        log_probs: list[list[float]] = [[] for _ in prompts]
+        step_ids, positions, names = ids, (mask.cumsum(1) - 1).clamp(min=0), [adapters[row] for row in same]
+        for number in range(max_new_tokens):
+            out = self.model(
+                input_ids=step_ids,
+                attention_mask=mask,
+                position_ids=positions,
+                cache=cache,
+                use_cache=True,
+                adapter_names=names,
+            )
+            cache = out.cache
+            logits = (out.logits[:, -1].float() / temperature).log_softmax(-1).cpu()
+            if number == 0 and len(same) < len(prompts):  # each distinct prompt was read once
+                cache.batch_select_indices(where.to(self.device))
+                logits, mask, positions, names = logits[where], mask[where], positions[where], list(adapters)
+            tokens = logits.argmax(-1) if greedy else torch.multinomial(logits.exp(), 1, generator=generator)[:, 0]
+            values = logits.gather(1, tokens[:, None])[:, 0].tolist()
+            for row, (token, value) in enumerate(zip(tokens.tolist(), values, strict=True)):
+                if live[row]:
+                    chosen[row].append(token)
+                    log_probs[row].append(value)
+            live &= tokens != self.tokenizer.eos_token_id
+            if not live.any():
+                break
+            step_ids = tokens[:, None].to(self.device)
+            positions = positions[:, -1:] + 1
+            mask = torch.cat([mask, torch.ones(len(prompts), 1, dtype=mask.dtype, device=mask.device)], 1)
+        return [
+            Reply(
+                text=str(self.tokenizer.decode(tokens, skip_special_tokens=True)),
+                prompt_ids=asked[row],
+                tokens=tokens,
+                log_probs=log_probs[row],
+                adapter=adapters[row],
+                version=self._versions[adapters[row]],
+            )
+            for row, tokens in enumerate(chosen)
+        ]
+
+    def written(self, prompt: str, text: str, adapter: str) -> Reply:
+        """Return a reply that was not sampled, for its adapter to imitate: it has no log-probabilities.
+
+        Args:
+            prompt: text.
+            text: of the reply.
+            adapter: name of an adapter.
+        """
+        told = text if self._is_chat or prompt[-1:].isspace() else f" {text}"
+        tokens: list[int] = self.tokenizer(told, add_special_tokens=False)["input_ids"]
+        end = [] if self.tokenizer.eos_token_id is None else [int(self.tokenizer.eos_token_id)]
+        return Reply(text, self._ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
+
+    def log_probs(self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0) -> Scores:
+        """Return the log-probabilities of replies' tokens under an adapter, with gradients where they are on.
+
+        Args:
+            replies: sampled before.
+            adapter: name, or :data:`BASE`.
+            temperature: of sampling.
+        """
+        same, where = _distinct([tuple(reply.prompt_ids) for reply in replies])
+        if len(same) < len(replies):
+            return self._log_probs_of_shared(
+                replies, [replies[row].prompt_ids for row in same], where, adapter, temperature
+            )
+        rows = [reply.prompt_ids + reply.tokens for reply in replies]
+        ids, mask = self._padded(rows)
+        longest = max(len(reply.tokens) for reply in replies)
+        with self._only(adapter):
+            out = self.model(
+                input_ids=ids,
+                attention_mask=mask,
+                position_ids=(mask.cumsum(1) - 1).clamp(min=0),
+                output_hidden_states=True,
+                logits_to_keep=longest + 1,
+            )
+        told = ids[:, -longest:]
+        logits = (out.logits[:, :-1].float() / temperature).log_softmax(-1)
+        is_reply = torch.zeros_like(told, dtype=torch.bool)
+        for row, reply in enumerate(replies):
+            is_reply[row, longest - len(reply.tokens) :] = True
+        before = torch.tensor([len(reply.tokens) for reply in replies], device=ids.device)
+        hidden = out.hidden_states[-1].float()
+        last_asked = hidden[torch.arange(len(rows), device=ids.device), ids.shape[1] - before - 1]
+        return Scores(logits.gather(2, told[:, :, None])[:, :, 0], is_reply, last_asked)
+
+    def _log_probs_of_shared(
+        self,
+        replies: Sequence[Reply],
+        prompts: Sequence[Sequence[int]],
+        where: torch.Tensor,
+        adapter: str,
+        temperature: float,
+    ) -> Scores:
+        """Return what :meth:`log_probs` does, but read each distinct prompt once.
+
+        Args:
+            replies: as there.
+            prompts: tokens of the distinct prompts.
+            where: place of each reply's prompt among them.
+            adapter, temperature: as there.
+        """
+        where = where.to(self.device)
+        ids, mask = self._padded(prompts)
+        told, is_reply = self._padded([reply.tokens for reply in replies])
+        whole = torch.cat([mask[where], is_reply], 1)
+        with self._only(adapter):
+            asked = self.model(
+                input_ids=ids,
+                attention_mask=mask,
+                position_ids=(mask.cumsum(1) - 1).clamp(min=0),
+                output_hidden_states=True,
+                use_cache=True,
+                logits_to_keep=1,
+            )
+            asked.cache.batch_select_indices(where)
+            out = self.model(
+                input_ids=told,
+                attention_mask=whole,
+                position_ids=(whole.cumsum(1) - 1).clamp(min=0)[:, -told.shape[1] :],
+                cache=asked.cache,
+                use_cache=True,
+            )
+        # A token is predicted at the place before it; the first one of a reply at the end of its prompt.
+        before = torch.cat([out.logits[:, -1:], out.logits[:, :-1]], 1)
+        is_first = is_reply.cumsum(1).eq(1) & is_reply.bool()
+        logits = torch.where(is_first[:, :, None], asked.logits[where], before)
+        found = (logits.float() / temperature).log_softmax(-1).gather(2, told[:, :, None])[:, :, 0]
+        return Scores(found, is_reply.bool(), asked.hidden_states[-1][where, -1].float())
+
+    # Weights ----------------------------------------------------------------------------------------------------------
+
+    def parameters_of(self, adapter: str) -> dict[str, torch.nn.Parameter]:
+        """Return an adapter's weights by name."""
+        mark = f".{adapter}."
+        return {
+            name.replace(mark, "."): weights
+            for name, weights in self.model.named_parameters()
+            if mark in name and "lora_" in name
+        }
+
+    def version_of(self, adapter: str) -> Version:
+        """Return the version of an adapter's current weights."""
+        return self._versions[adapter]
+
+    def note_change(self, adapter: str, number: int | None = None) -> Version:
+        """Give an adapter's weights a new version after a change. Return it."""
+        if number is None:
+            number = self._versions[adapter].number + 1
+        shared = {f"shared {name}": tensor for name, tensor in self._shared.items()}
+        self._versions[adapter] = Version(number, _digest({**self.parameters_of(adapter), **shared}))
+        return self._versions[adapter]
+
+    def check(self, reply: Reply, known: Mapping[int, str]) -> None:
+        """Raise TrainingError if a reply is of weights that its adapter never had.
+
+        Args:
+            reply: to be learned from.
+            known: digests of the adapter's latest versions by number.
+        """
+        digest = known.get(reply.version.number)
+        if digest != reply.version.digest:
+            raise TrainingError(
+                f"a sample of {reply.adapter} is of version {reply.version.number} ({reply.version.digest}), but that "
+                f"version is {digest or 'unknown'}: it was sampled by other weights"
+            )
+
+    def add_copy(self, adapter: str, name: str) -> None:
+        """Keep a copy of an adapter under another name, which does not learn."""
+        if name not in self.model.peft_config:
+            self.model.add_adapter(name, self._config(adapter))
+            self.model.to(self.device)
+        copies = self.parameters_of(name)
+        for own, weights in self.parameters_of(adapter).items():
+            copies[own].data.copy_(weights.data)
+            copies[own].requires_grad_(False)
+        self.note_change(name, self._versions[adapter].number)
+
+    def change_of(self, adapter: str) -> dict[str, torch.Tensor]:
+        """Return what an adapter adds to each layer's weights, by the layer's name."""
+        changes = {}
+        for name, layer in self._layers():
+            down, up = layer.lora_A[adapter].weight.detach(), layer.lora_B[adapter].weight.detach()
+            changes[name] = layer.scaling[adapter] * up @ down
+        return changes
+
+    def fitting_threads(self) -> AbstractContextManager[None]:
+        """Use as many threads meanwhile as suit the base's size."""
+        return fitting_threads(self.base.num_parameters(), self.device)
+
+    @torch.no_grad()
+    def add_to_base(self, changes: Mapping[str, torch.Tensor]) -> None:
+        """Add changes to the base's weights, for all models."""
+        self._share({name: self._shared.get(name, torch.zeros_like(one)) + one for name, one in changes.items()})
+
+    @torch.no_grad()
+    def forget(self, adapter: str) -> None:
+        """Set what an adapter adds to zero. Its first matrix stays, so that it can learn on."""
+        for _, layer in self._layers():
+            layer.lora_B[adapter].weight.zero_()
+
+    def _share(self, shared: Mapping[str, torch.Tensor]) -> None:
+        """Set all that is added to the weights of some layers."""
+        for name, layer in self._layers():
+            if name in shared:
+                weight = layer.base_layer.weight
+                original = self._originals.setdefault(name, weight.detach().clone())
+                weight.copy_(original + shared[name].to(original))
+                self._shared[name] = shared[name]
+
+    # State ------------------------------------------------------------------------------------------------------------
+
+    def state_dict(self, adapters: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return adapters, shared changes and versions: arrays and plain values.
+
+        Args:
+            adapters: names of the adapters; by default all.
+        """
+        names = [name for name in self._versions if name != BASE] if adapters is None else adapters
+        versions = {name: self._versions[name] for name in names}
+        return {
+            "base": self._base_digest,
+            "adapters": {name: _arrays(self.parameters_of(name)) for name in names},
+            "versions": {name: [version.number, version.digest] for name, version in versions.items()},
+            "shared": _arrays(self._shared),
+        }
+
+    @torch.no_grad()
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Resume from :meth:`state_dict`. Raise CheckpointError if it is of another model."""
+        if state["base"] != self._base_digest:
+            raise CheckpointError("the checkpoint is of another base model")
+        shared = {name: torch.from_numpy(array.copy()) for name, array in state.get("shared", {}).items()}
+        self._share({name: tensor.to(self.device) for name, tensor in shared.items()})
+        for name, arrays in state["adapters"].items():
+            if name not in self.model.peft_config:
+                self.model.add_adapter(name, self._config())
+                self.model.to(self.device)
+                for weights in self.parameters_of(name).values():
+                    weights.requires_grad_(False)
+            own = self.parameters_of(name)
+            if {key: tuple(weights.shape) for key, weights in own.items()} != {
+                key: array.shape for key, array in arrays.items()
+            }:
+                raise CheckpointError(f"the checkpoint's adapter {name} is of another model or rank")
+            for key, weights in own.items():
+                weights.copy_(torch.from_numpy(arrays[key].copy()))
+        for name, (number, digest) in state["versions"].items():
+            if self.note_change(name, int(number)).digest != digest:
+                raise CheckpointError(f"the checkpoint's adapter {name} does not have the weights that its hash says")
+
+    # Parts ------------------------------------------------------------------------------------------------------------
+
+    def _config(self, name: str = "") -> LoraConfig:
+        shape = self.shapes.get(name) or Shape(self.rank, self.alpha, self.target_modules)
+        return LoraConfig(
+            r=shape.rank,
+            lora_alpha=shape.alpha,  # type: ignore[arg-type]
+            lora_dropout=0.0,
+            target_modules=list(shape.target_modules),
+            task_type="CAUSAL_LM",
+        )
+
+    def _layers(self) -> Iterable[tuple[str, Any]]:
+        for name, module in self.model.named_modules():
+            if hasattr(module, "lora_A") and hasattr(module, "base_layer"):
+                yield name, module
+
+    @property
+    def _is_chat(self) -> bool:
+        return self.chat and bool(self.tokenizer.chat_template)
+
+    def _ids(self, prompt: str) -> list[int]:
+        """Return a prompt's tokens, as a message of a user where the model was trained on conversations."""
+        if self._is_chat:
+            messages = [{"role": "user", "content": prompt}]
+            prompt = str(self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+        ids: list[int] = self.tokenizer(prompt)["input_ids"]
+        return ids
+
+    def _padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        width = max(len(row) for row in rows)
+        ids = torch.full((len(rows), width), int(self.tokenizer.pad_token_id or 0))
+        mask = torch.zeros(len(rows), width, dtype=torch.long)
+        for place, row in enumerate(rows):
+            ids[place, width - len(row) :] = torch.tensor(row)
+            mask[place, width - len(row) :] = 1
+        return ids.to(self.device), mask.to(self.device)
+
+    @contextmanager
+    def _only(self, adapter: str) -> Iterator[None]:
+        if adapter == BASE:
+            with self.model.disable_adapter():
+                yield
+            return
+        self.model.set_adapter(adapter)
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Log-probabilities of replies under some weights.
+
+    Attributes:
+        log_probs: (replies, longest reply), at the right.
+        mask: True for a reply's tokens, same shape.
+        hidden: the base's last layer at the prompt's last token, (replies, features).
+    """
+
+    log_probs: torch.Tensor
+    mask: torch.Tensor
+    hidden: torch.Tensor
+
+    def of_reply(self) -> torch.Tensor:
+        """Return the log-probability of each whole reply, (replies,)."""
+        return (self.log_probs * self.mask).sum(1)
+
+
+def _distinct(rows: Sequence[tuple[Any, ...]]) -> tuple[list[int], torch.Tensor]:
+    """Return the first place of each distinct row, and for each row the place of its like among them."""
+    numbers: dict[tuple[Any, ...], int] = {}
+    where = torch.tensor([numbers.setdefault(row, len(numbers)) for row in rows])
+    first: dict[int, int] = {}
+    for place, number in enumerate(where.tolist()):
+        first.setdefault(number, place)
+    return list(first.values()), where
+
+
+def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
+    """Return a hash of tensors by name."""
+    digest = hashlib.blake2b(digest_size=8)
+    for name, array in sorted(_arrays(tensors).items()):
+        digest.update(name.encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _arrays(tensors: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray[Any, Any]]:
+    return {name: tensor.detach().float().cpu().numpy().copy() for name, tensor in tensors.items()}

@@ -1,0 +1,217 @@
+"""Findings with a remedy: a planted weakness is found, its command is run as printed, and the gain is measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.commands import pkmn
+from support.tables import decisions, previous_actions, write_steps
+
+from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
+from pkmn_decisions.report.headline import MAX_FINDINGS, in_digits
+from pkmn_decisions.report.remedies import Remedies
+from pkmn_decisions.store.store import DuckDBStore
+from pkmncli.api import Consequence, RunInfo, Source
+from pkmncli.config import resolve_settings
+from pkmncli.plugins import get_registry
+
+__all__ = ["pkmn"]
+Pkmn = Callable[..., Any]
+
+SMALL = [
+    "--env=gym:support.toy_environments:Rooms-v0", "--rl=dqn", "--steps=2000", "--quiet", "--final-episodes=0",
+    "--no-film", "--set=dqn.learning_starts=100", "--set=dqn.learning_rate=0.003", "--set=dqn.gamma=0.0",
+    "--set=dqn.exploration_fraction=0.05", "--run-name=weak",
+]  # fmt: skip
+ADVICE = """
+[[reply]]
+when = '.'
+text = '{"goal": "north", "actions": ["action_0"], "confidence": 0.9, "reason": "always"}'
+"""
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the workers import the toy environments."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+
+
+def act_on(pkmn: Pkmn, run: str) -> list[dict[str, Any]]:
+    result = pkmn("analyze-patterns", run, "--format=json")
+    assert result.code == 0, result.err
+    found: list[dict[str, Any]] = json.loads(result.out)["act_on"]
+    assert len(found) <= MAX_FINDINGS
+    return found
+
+
+def changed(pkmn: Pkmn, tmp_path: Path, command: str) -> dict[str, Any]:
+    """Run a command as it is printed and return the summary of its training."""
+    program, *arguments = shlex.split(command)
+    assert program == "pkmn"
+    result = pkmn(*arguments)
+    assert result.code == 0, result.err
+    return summary(tmp_path, arguments[arguments.index("--run-name") + 1])
+
+
+def summary(tmp_path: Path, run: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((tmp_path / "runs" / run / "summary.json").read_text())
+    return found
+
+
+@pytest.mark.long
+def test_a_training_that_explores_too_much_earns_more_after_the_command(pkmn: Pkmn, toys: None, tmp_path: Path) -> None:
+    assert pkmn("train", *SMALL, "--set=dqn.exploration_final=0.5").code == 0
+    first = act_on(pkmn, "weak")[0]
+    assert (first["kind"], first["change"]) == ("who decides", "explore less")
+    assert first["command"].endswith("--set dqn.exploration_final=0.05")
+    assert "exploration decides worse" in first["text"] and "95%)" in first["text"]
+    assert "exploration 5" in first["who"]
+    before = summary(tmp_path, "weak")["final_avg_reward"]
+    assert changed(pkmn, tmp_path, first["command"])["final_avg_reward"] > 1.2 * before
+
+
+@pytest.mark.long
+def test_a_bad_adviser_costs_less_after_the_command_and_nothing_is_lost(pkmn: Pkmn, toys: None, tmp_path: Path) -> None:
+    (tmp_path / "advice.toml").write_text(ADVICE)
+    model = ["--llm=scripted", f"--set=scripted.file={tmp_path / 'advice.toml'}", "--llm-wait", "--llm-interval=2"]
+    options = [*model, "--set=llm_allowance=1", "--set=dqn.demonstration_weight=0"]
+    assert pkmn("train", *SMALL, *options).code == 0
+    first = act_on(pkmn, "weak")[0]
+    assert first["change"] == "ask the language model less often"
+    assert "the language model decides worse" in first["text"]
+    before = summary(tmp_path, "weak")
+    after = changed(pkmn, tmp_path, first["command"])
+    assert after["final_avg_reward"] >= 0.95 * before["final_avg_reward"]
+    assert after["llm"]["requests"] < 0.5 * before["llm"]["requests"]
+
+
+def walked(folder: Path, *, source: int, milestone: bool = False) -> Path:
+    """Write episodes in which action 5 brings less at once than the others."""
+    rng = np.random.default_rng(1)
+    actions = rng.integers(4, 8, (40, 60))
+    reward = np.where(actions == 5, 0.0, rng.random((40, 60)))
+    way = actions.ravel() == 5
+    outcome = np.where(way & milestone, Consequence.MILESTONE, Consequence.NOTHING)
+    return write_steps(
+        folder, 40, 60, action=actions.ravel(), **previous_actions(actions), reward=reward.ravel(), map_id=[513] * 2400,
+        source=np.where(way, source, Source.EXPLORE), outcome=outcome, near_return=reward.ravel().astype("f4"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("told", "plan"),
+    [
+        (True, {"source": Source.RL}),
+        (False, {"source": Source.RULE}),
+        (False, {"source": Source.RL, "milestone": True}),
+    ],
+    ids=["the learner's action", "the way of the rules", "the way to a milestone"],
+)
+def test_nothing_speaks_against_the_way_to_the_goal(tmp_path: Path, told: bool, plan: dict[str, Any]) -> None:
+    lines = DecisionHistoryAnalyzer(walked(tmp_path, **plan)).advice(5)
+    less = [one["text"] for one in lines if one["for"] == "prompt" and "brings less" in one["text"]]
+    assert less == (["the action down brings less here than other actions, unless the goal needs it"] if told else [])
+
+
+def test_what_is_worse_at_one_stage_and_better_at_another_is_not_told(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    late = np.broadcast_to(np.arange(60) >= 45, (40, 60))
+    actions = rng.integers(4, 8, (40, 60))
+    wanted = np.where(late, 5, 4)
+    reward = np.where(actions == wanted, 1.0, rng.random((40, 60)) * 0.2)
+    folder = write_steps(
+        tmp_path, 40, 60, action=actions.ravel(), **previous_actions(actions), reward=reward.ravel(),
+        map_id=[513] * 2400, milestones=late.ravel().astype(int), near_return=reward.ravel().astype("f4"),
+    )  # fmt: skip
+    told = {one["text"].split(",")[0] for one in DecisionHistoryAnalyzer(folder).advice(5) if one["for"] == "prompt"}
+    assert not told & {f"the action {name} brings {how} here than other actions"
+                       for name in ("up", "down") for how in ("more", "less")}  # fmt: skip
+    assert told, "what is worse at both stages is told"
+
+
+def test_results_of_sql_have_names(pkmn: Pkmn, tmp_path: Path) -> None:
+    with DuckDBStore(tmp_path / "kept" / "run") as store:
+        store.append("decisions", decisions(1, 3, source=[0, 1, 2], action=[0, 4, 4], outcome=[0, 7, 0]))
+    question = "SELECT source, action, outcome, count(*) AS times FROM decisions GROUP BY ALL ORDER BY source"
+    shown = pkmn("analyze-patterns", str(tmp_path / "kept"), "--sql", question)
+    assert [line.split() for line in shown.out.splitlines()[2:]] == [
+        ["rl", "a", "nothing", "1"], ["explore", "up", "milestone", "1"], ["rule", "up", "nothing", "1"],
+    ]  # fmt: skip
+    plain = pkmn("analyze-patterns", str(tmp_path / "kept"), "--sql", question, "--format=json")
+    assert [one["source"] for one in json.loads(plain.out)] == [0, 1, 2], "programs get what is recorded"
+
+
+def remedies(**options: Any) -> Remedies:
+    """Return the remedies of a run with these options and defaults for the rest."""
+    settings = resolve_settings(options, registry=get_registry(), environ={}).values()
+    return Remedies(RunInfo(Path.cwd() / "runs" / "it", settings))
+
+
+ALL = ("rl", "explore", "rule", "llm")
+HAND_OVER = ("hand_over.doubt=80", "hand_over.doubt=5", "hand_over.idle_steps=75")
+
+
+@pytest.mark.parametrize(
+    ("options", "changes"),
+    [
+        ({}, {"dqn.exploration_beside_rules=0.005", *HAND_OVER}),
+        ({"rl": "ppo"}, {"ppo.ent_coef=0.001", *HAND_OVER}),
+        ({"mode": "rl-only"}, {"dqn.exploration_final=0.005"}),
+        ({"rl": "none", "llm": "scripted"}, {"--llm-interval 120", "--llm-interval 15", "--llm-interval 60"}),
+        ({"rl": "none"}, set()),
+    ],
+)
+def test_a_remedy_is_a_setting_that_the_run_uses(options: dict[str, Any], changes: set[str]) -> None:
+    of = remedies(**options)
+    found = [*map(of.decide_less, ALL), *map(of.decide_more, ALL), *map(of.leave_loops, ALL), of.ask_less()]
+    commands = [one.command for one in found if one and "--resume" not in one.command]
+    assert {command.partition("config.toml ")[2].removeprefix("--set ") for command in commands} == changes
+    for command in commands:
+        assert command.startswith("pkmn train --config runs/it/config.toml ")
+        name, _, value = command.partition("config.toml ")[2].partition(" ")
+        given = {"sets": [value]} if name == "--set" else {}
+        cli = {} if given else {"llm_interval": int(value)}
+        resolve_settings({**options, **cli}, registry=get_registry(), environ={}, **given)
+
+
+def test_two_changes_of_a_run_are_two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    of = remedies(run_name="it")
+    later, less, more = of.decide_less("rl"), of.decide_less("explore"), of.train_on()
+    assert later and less and more
+    assert later.command.endswith("config.toml --run-name it-doubt --set hand_over.doubt=80")
+    assert " --run-name it-exploration_beside_rules " in less.command
+    (tmp_path / "runs" / "it-doubt").mkdir(parents=True)
+    again = of.decide_less("rl")
+    assert again and " --run-name it-doubt-2 " in again.command
+
+
+@pytest.mark.parametrize(
+    ("options", "more"),
+    [
+        ({"steps": 30}, "--steps 60"),
+        ({"episodes": 3}, "--episodes 6"),
+        ({"steps": 30, "episodes": 3}, "--steps 60 --episodes 6"),
+    ],
+)
+def test_to_train_on_both_budgets_grow(options: dict[str, Any], more: str) -> None:
+    found = remedies(**options).train_on()
+    assert found and found.command == f"pkmn train --resume runs/it {more}"
+
+
+def test_small_rewards_keep_their_digits() -> None:
+    assert [in_digits(value) for value in (0.0618, -0.002, 0.0, 3.7812)] == ["+0.0618", "-0.002", "+0.00", "+3.78"]
+
+
+def test_without_a_run_there_is_no_command() -> None:
+    nothing = Remedies(None)
+    assert not any(ask(who) for ask in (nothing.decide_less, nothing.decide_more, nothing.leave_loops) for who in ALL)
+    assert (nothing.ask_less(), nothing.tell_the_model(), nothing.train_on(), nothing.judge_by_outcome()) == (None,) * 4
