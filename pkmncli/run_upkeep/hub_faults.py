@@ -60,7 +60,7 @@ def _fault(
     revision: str | None,
     publishes: bool,
 ) -> PkmnError:
-    host = urlsplit(endpoint).netloc
+    host = urlsplit(endpoint).netloc.rpartition("@")[2]
     nothing = f"; {_BROKE_OFF}" if publishes else ""
     if isinstance(error, errors.HFValidationError):
         return ConfigurationError(f"{repository} is no name on the hub: {one_line(error)}")

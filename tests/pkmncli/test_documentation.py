@@ -115,7 +115,18 @@ def test_every_option_has_a_help_line(arguments: list[str], capsys: pytest.Captu
         assert beside or below, f"pkmn {arguments[0]}: no help for {lines[number].strip()}"
 
 
-def test_links_lead_somewhere() -> None:
-    for page in [*DOCS.glob("*.md"), ROOT / "README.md"]:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+def anchors_of(page: Path) -> set[str]:
+    """The names of a page's headings, as links to them are written."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*sorted(DOCS.glob("*.md")), *sorted(ROOT.glob("*.md"))], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", text):
+        path = page.parent / target if target else page
+        assert path.exists(), f"{page.name} links to {target}"
+        if anchor and path.suffix == ".md":
+            assert anchor in anchors_of(path), f"{page.name} links to {target}#{anchor}"
