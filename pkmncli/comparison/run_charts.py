@@ -122,8 +122,9 @@ def curves_figure(plotted: Plotted) -> Any:
             curves = group.curves.get(metric)
             if curves:
                 start, end = max(steps[0] for steps, _ in curves), min(steps[-1] for steps, _ in curves)
-                if start < end:
-                    draw_curves(axes, np.linspace(start, end, CURVE_POINTS), curves, number, group.label)
+                if start <= end:
+                    at = np.linspace(start, end, CURVE_POINTS if start < end else 1)
+                    draw_curves(axes, at, curves, number, group.label)
         if metric in SHARES:
             axes.set_ylim(-0.03, 1.06)
             axes.yaxis.set_major_formatter(PercentFormatter(1.0))
