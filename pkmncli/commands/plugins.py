@@ -98,7 +98,7 @@ def new_plugin(
     from pkmncli.new_plugin.writer import kinds_in, write_plugin  # noqa: PLC0415 - only for who writes plugins
 
     root = write_plugin(name, kinds_in(kind), dir_, plugin_system.get_registry(strict=False))
-    typer.echo(f"Wrote {root}. Next: cd {root} && pip install -e . && pytest")
+    typer.echo(f"Wrote {root}. Next: cd {root} && pip install -e . pytest && pytest")
 
 
 def _check(registry: Registry, plugin: Plugin, *, ask: bool) -> bool:

@@ -99,6 +99,11 @@ def train(
                 ) from None
         recorded.save()
         run.finish(summary_of(training, recorded.last))
+        if not run.stop_requested and not any(training.population.version_of(name).number for name in training.names):
+            run.tell(
+                "Nothing was learned: no adapter was updated in so few games. Give more --episodes, a smaller "
+                "multimodel.batch_size, or --update synchronized."
+            )
         typer.echo(f"{training.episodes:,} games. The run is in {run.folder}. Next: pkmn plot, pkmn eval")
     raise typer.Exit(run.exit_code)
 

@@ -40,7 +40,7 @@ class Remedies:
         core = sections.get("", {})
         self._core = core
         self._trained = "rl" in core  # a plugin's command has no such settings
-        self._learner = str(core.get("rl", "none")) if core.get("rl") != "none" else ""
+        self._learner = "" if core.get("rl") in (None, "none") else str(core["rl"])
         self._pilot = core.get("pilot") not in (None, "none")
         self._model = core.get("llm") not in (None, "none") or bool(core.get("llm_ensemble"))
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pkmncli.comparison.charts import chart_style
+from pkmncli.comparison.charts import CURVE_POINTS, chart_style
 from pkmncli.comparison.compared_runs import find_runs
 from pkmncli.comparison.map_charts import maps_figure
 from pkmncli.comparison.page import TALLEST_PIXELS
@@ -156,6 +156,16 @@ def test_the_learner_alone_stands_against_pilot_and_random_play(runs: list[Path]
         axes = curves_figure(plotted).axes[0]
     assert [text.get_text() for text in axes.texts] == ["pilot"]
     assert [0.75, 0.75] in [list(line.get_ydata()) for line in axes.lines]
+
+
+def test_a_value_that_was_measured_once_is_a_point_beside_the_curves() -> None:
+    curves = {"a": (np.array([0, 100]), np.array([0.0, 1.0])), "b": (np.array([40]), np.array([0.5]))}
+    groups = tuple(PlottedGroup(run, (run,), {"episode/reward": [one]}, {}, {}) for run, one in curves.items())
+    with chart_style():
+        axes = curves_figure(Plotted(groups, ("episode/reward",), (), {})).axes[0]
+    line, point = axes.lines[:2]
+    assert (len(line.get_xdata()), line.get_marker()) == (CURVE_POINTS, "")
+    assert (list(point.get_xdata()), list(point.get_ydata()), point.get_marker()) == ([40.0], [0.5], "o")
 
 
 @pytest.mark.long

@@ -218,3 +218,9 @@ def test_without_a_run_there_is_no_command() -> None:
     nothing = Remedies(None)
     assert not any(ask(who) for ask in (nothing.decide_less, nothing.decide_more, nothing.leave_loops) for who in ALL)
     assert (nothing.ask_less(), nothing.tell_the_model(), nothing.train_on(), nothing.judge_by_outcome()) == (None,) * 4
+
+
+def test_a_run_of_a_plugin_command_gets_no_command_of_a_training() -> None:
+    made = Remedies(RunInfo(Path("runs/it"), {"": {"command": "bandit", "seed": 0}, "bandit": {"arms": 5}}))
+    assert not any(ask(who) for ask in (made.decide_less, made.decide_more, made.leave_loops) for who in ALL)
+    assert (made.ask_less(), made.tell_the_model(), made.train_on(), made.judge_by_outcome()) == (None,) * 4
