@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 BASE = "__base__"
 """Name of the base without an adapter."""
+_PASS_OF_A_CARD = 1e13
+"""Tokens times weights that a graphics card reads in the time that it takes to start one pass more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,8 @@ class Population:
     ) -> list[Reply]:
         """Return a reply to each prompt, each by its own adapter, in as few batches as ``kv_tokens`` allows.
 
+        On a graphics card each adapter has separate batches, which are faster there than mixed ones.
+
         Args:
             prompts: texts.
             adapters: the adapter of each, or :data:`BASE`.
@@ -132,13 +136,17 @@ class Population:
         """
         lengths = [len(self._ids(prompt)) for prompt in prompts] if self.kv_tokens else [0]
         rows = max(self.kv_tokens // (max(lengths) + max_new_tokens), 1) if self.kv_tokens else len(prompts)
-        replies = []
-        for first in range(0, len(prompts), rows):
-            part = slice(first, first + rows)
-            replies += self._sample(
-                prompts[part], adapters[part], generator, max_new_tokens, temperature, greedy=greedy
-            )
-        return replies
+        groups = [list(range(len(prompts)))]
+        if self.device.startswith("cuda"):
+            groups = [[row for row, own in enumerate(adapters) if own == name] for name in dict.fromkeys(adapters)]
+        replies: dict[int, Reply] = {}
+        for group in groups:
+            for first in range(0, len(group), rows):
+                part = group[first : first + rows]
+                its = ([prompts[row] for row in part], [adapters[row] for row in part])
+                found = self._sample(*its, generator, max_new_tokens, temperature, greedy=greedy)
+                replies.update(zip(part, found, strict=True))
+        return [replies[row] for row in range(len(prompts))]
 
     def _sample(
         self,
@@ -159,21 +167,24 @@ class Population:
         log_probs: list[list[float]] = [[] for _ in prompts]
         step_ids, positions, names = ids, (mask.cumsum(1) - 1).clamp(min=0), [adapters[row] for row in same]
         for number in range(max_new_tokens):
-            out = self.model(
-                input_ids=step_ids,
-                attention_mask=mask,
-                position_ids=positions,
-                cache=cache,
-                use_cache=True,
-                adapter_names=names,
-            )
+            mixed = len(set(names)) > 1
+            with nullcontext() if mixed else self._only(names[0]):
+                out = self.model(
+                    input_ids=step_ids,
+                    attention_mask=mask,
+                    position_ids=positions,
+                    cache=cache,
+                    use_cache=True,
+                    **({"adapter_names": names} if mixed else {}),
+                )
             cache = out.cache
-            logits = (out.logits[:, -1].float() / temperature).log_softmax(-1).cpu()
+            logits = (out.logits[:, -1].float() / temperature).log_softmax(-1)
             if number == 0 and len(same) < len(prompts):  # each distinct prompt was read once
-                cache.batch_select_indices(where.to(self.device))
+                where = where.to(self.device)
+                cache.batch_select_indices(where)
                 logits, mask, positions, names = logits[where], mask[where], positions[where], list(adapters)
-            tokens = logits.argmax(-1) if greedy else torch.multinomial(logits.exp(), 1, generator=generator)[:, 0]
-            values = logits.gather(1, tokens[:, None])[:, 0].tolist()
+            drawn = logits.argmax(-1) if greedy else _drawn(logits, generator)
+            values, tokens = logits.gather(1, drawn[:, None])[:, 0].tolist(), drawn.cpu()
             for row, (token, value) in enumerate(zip(tokens.tolist(), values, strict=True)):
                 if live[row]:
                     chosen[row].append(token)
@@ -181,7 +192,7 @@ class Population:
             live &= tokens != self.tokenizer.eos_token_id
             if not live.any():
                 break
-            step_ids = tokens[:, None].to(self.device)
+            step_ids = drawn[:, None]
             positions = positions[:, -1:] + 1
             mask = torch.cat([mask, torch.ones(len(prompts), 1, dtype=mask.dtype, device=mask.device)], 1)
         return [
@@ -209,16 +220,19 @@ class Population:
         end = [] if self.tokenizer.eos_token_id is None else [int(self.tokenizer.eos_token_id)]
         return Reply(text, self._ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
 
-    def log_probs(self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0) -> Scores:
+    def log_probs(
+        self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0, *, read_once: bool | None = None
+    ) -> Scores:
         """Return the log-probabilities of replies' tokens under an adapter, with gradients where they are on.
 
         Args:
             replies: sampled before.
             adapter: name, or :data:`BASE`.
             temperature: of sampling.
+            read_once: read each distinct prompt once, apart from the replies; by default where that is worth it.
         """
         same, where = _distinct([tuple(reply.prompt_ids) for reply in replies])
-        if len(same) < len(replies):
+        if self.repeats(replies) if read_once is None else read_once:
             return self._log_probs_of_shared(
                 replies, [replies[row].prompt_ids for row in same], where, adapter, temperature
             )
@@ -242,6 +256,12 @@ class Population:
         hidden = out.hidden_states[-1].float()
         last_asked = hidden[torch.arange(len(rows), device=ids.device), ids.shape[1] - before - 1]
         return Scores(logits.gather(2, told[:, :, None])[:, :, 0], is_reply, last_asked)
+
+    def repeats(self, replies: Sequence[Reply]) -> bool:
+        """Return True if so many prompts of replies are the same that it is faster to read each distinct one once."""
+        prompts = [tuple(reply.prompt_ids) for reply in replies]
+        spared = sum(map(len, prompts)) - sum(map(len, set(prompts)))
+        return spared * self.base.num_parameters() > (_PASS_OF_A_CARD if self.device.startswith("cuda") else 0)
 
     def _log_probs_of_shared(
         self,
@@ -364,7 +384,7 @@ class Population:
             if name in shared:
                 weight = layer.base_layer.weight
                 original = self._originals.setdefault(name, weight.detach().clone())
-                weight.copy_(original + shared[name].to(original))
+                weight.copy_(original + _placed_as(original, shared[name]))
                 self._shared[name] = shared[name]
 
     # State ------------------------------------------------------------------------------------------------------------
@@ -485,6 +505,39 @@ def _distinct(rows: Sequence[tuple[Any, ...]]) -> tuple[list[int], torch.Tensor]
     return list(first.values()), where
 
 
+def _placed_as(weight: torch.Tensor, change: torch.Tensor) -> torch.Tensor:
+    """Return a change on the device of a weight, in its precision, and sharded over the same processes."""
+    moved = change.to(weight.device, weight.dtype)
+    if not hasattr(weight, "placements"):
+        return moved
+    from torch.distributed.tensor import distribute_tensor  # noqa: PLC0415 - only where a base is sharded
+
+    return distribute_tensor(moved, weight.device_mesh, weight.placements)
+
+
+def _drawn(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Draw a token of each row by its probability. The vocabulary does not leave a graphics card for that.
+
+    Args:
+        log_probs: (rows, vocabulary).
+        generator: of the random numbers, on the CPU.
+    """
+    if log_probs.device.type == "cpu":
+        return torch.multinomial(log_probs.exp(), 1, generator=generator)[:, 0]
+    return token_at(log_probs, torch.rand(len(log_probs), 1, generator=generator, dtype=torch.float64))
+
+
+def token_at(log_probs: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
+    """Return the token of each row at which the sum of the probabilities passes a mark.
+
+    Args:
+        log_probs: (rows, vocabulary).
+        marks: (rows, 1), 0 to 1, float64; uniform ones draw tokens by their probability.
+    """
+    sums = log_probs.double().exp().cumsum(-1)
+    return torch.searchsorted(sums, marks.to(sums.device) * sums[:, -1:], right=True)[:, 0]
+
+
 def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
     """Return a hash of tensors by name."""
     digest = hashlib.blake2b(digest_size=8)
@@ -495,4 +548,9 @@ def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 def _arrays(tensors: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray[Any, Any]]:
-    return {name: tensor.detach().float().cpu().numpy().copy() for name, tensor in tensors.items()}
+    """Return tensors as float32 arrays. They leave a graphics card together, since each transfer waits for it."""
+    if not tensors:
+        return {}
+    flat = torch.cat([tensor.detach().float().reshape(-1) for tensor in tensors.values()]).cpu()
+    parts = flat.split([tensor.numel() for tensor in tensors.values()])
+    return {name: part.view(tensor.shape).numpy() for (name, tensor), part in zip(tensors.items(), parts, strict=True)}
