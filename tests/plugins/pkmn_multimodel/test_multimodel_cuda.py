@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from pkmn_multimodel.games.catalog import game_maker
-from pkmn_multimodel.population.population import token_at
+from pkmn_multimodel.population.generation import token_at
 from pkmn_multimodel.recording import flat, nested
 from pkmn_multimodel.settings import MultiModelConfig
 from pkmn_multimodel.training import Training
