@@ -39,9 +39,11 @@ def train(
         str | None, typer.Option(help="Base model: a folder, a name in the local cache, tiny, or auto.")
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="Place of games and updates: in-process or ray. [default: in-process]")
+        str | None, typer.Option(help="Place of games and updates: in-process, ray or sharded. [default: in-process]")
     ] = None,
-    actors: Annotated[int | None, typer.Option(help="Parts of a batch, each in an actor of Ray. [default: 1]")] = None,
+    actors: Annotated[
+        int | None, typer.Option(help="Parts of a batch, each in an actor if the engine has some. [default: 1]")
+    ] = None,
     ray_address: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Ray cluster. [default: a local one, for this training]")
     ] = None,
@@ -181,7 +183,7 @@ def evaluate(run: RunInfo, state: Mapping[str, Any], episodes: int, seed: int) -
     from pkmn_multimodel.settings import MultiModelConfig  # noqa: PLC0415
     from pkmn_multimodel.training import metrics_of  # noqa: PLC0415 - imports torch and transformers
 
-    settings = MultiModelConfig(**run.settings["multimodel"])
+    settings = MultiModelConfig(**run.settings["multimodel"] | {"engine": "in-process"})
     with closing(training_of(settings, int(run.settings[""].get("seed", 0)))) as training:
         training.load_state_dict(nested(state))
         found = metrics_of(training.evaluate(episodes, seed))
@@ -195,8 +197,12 @@ def _game_of(settings: MultiModelConfig) -> Callable[[], TextGame]:
 
 
 def _check(settings: MultiModelConfig) -> None:
-    """Raise ConfigurationError if there is no such game, or no Ray for an engine that needs it."""
+    """Raise ConfigurationError if there is no such game, or its engine can't be used here."""
     _game_of(settings)
+    if settings.engine == "sharded":
+        from pkmn_multimodel.sharded_engine import check_shards  # noqa: PLC0415 - imports torch
+
+        check_shards(settings)
     if settings.engine == "ray":
         require_ray("engine = ray")
         if settings.ray_address is not None:

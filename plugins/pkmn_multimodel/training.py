@@ -195,16 +195,27 @@ class Training:
         """Start the engine of the settings, unless that was done. Ray ends with the thread that starts it.
 
         Raises:
-            ConfigurationError: no Ray cluster answers, or it has no room for an actor.
+            ConfigurationError: no Ray cluster answers, or it has no room for an actor; or there are too few graphics
+                cards to shard the base.
+            TrainingError: the engine cannot be started.
         """
-        if self.settings.engine == "ray" and self._engine is self._own_engine:
-            from pkmn_multimodel.ray_engine import RayEngine  # noqa: PLC0415 - optional
-
-            self._engine = RayEngine(
-                self.settings, self._make_game, self.seed, self.population, self.learners, self._tell
-            )
+        if self.settings.engine != "in-process" and self._engine is self._own_engine:
+            self._engine = self._started_engine()
             if any(isinstance(player, ServicePlayer) for player in self.players.values()):
-                self._tell("engine = ray: games are played in the trainer's process, since services are asked there.")
+                self._tell(
+                    f"engine = {self.settings.engine}: games are played in the trainer's process, since services are "
+                    "asked there."
+                )
+
+    def _started_engine(self) -> Engine:
+        own = (self.settings, self._make_game, self.seed, self.population, self.learners)
+        if self.settings.engine == "sharded":
+            from pkmn_multimodel.sharded_engine import ShardedEngine  # noqa: PLC0415 - takes a while
+
+            return ShardedEngine(*own)
+        from pkmn_multimodel.ray_engine import RayEngine  # noqa: PLC0415 - optional
+
+        return RayEngine(*own, self._tell)
 
     def close(self) -> None:
         """End the engine, and the connections of players that are services; they play at random afterwards."""
