@@ -18,6 +18,7 @@ from pkmncli.errors import CheckpointError, TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -130,7 +131,7 @@ class Population:
             temperature: of sampling.
             greedy: take the likeliest token instead.
         """
-        lengths = [len(self._ids(prompt)) for prompt in prompts] if self.kv_tokens else [0]
+        lengths = [len(self.prompt_ids(prompt)) for prompt in prompts] if self.kv_tokens else [0]
         rows = max(self.kv_tokens // (max(lengths) + max_new_tokens), 1) if self.kv_tokens else len(prompts)
         replies = []
         for first in range(0, len(prompts), rows):
@@ -150,7 +151,7 @@ class Population:
         *,
         greedy: bool,
     ) -> list[Reply]:
-        asked = [self._ids(prompt) for prompt in prompts]
+        asked = [self.prompt_ids(prompt) for prompt in prompts]
         same, where = _distinct([(adapter, *row) for adapter, row in zip(adapters, asked, strict=True)])
         ids, mask = self._padded([asked[row] for row in same])
         cache: Any = None
@@ -184,17 +185,14 @@ class Population:
             step_ids = tokens[:, None].to(self.device)
             positions = positions[:, -1:] + 1
             mask = torch.cat([mask, torch.ones(len(prompts), 1, dtype=mask.dtype, device=mask.device)], 1)
-        return [
-            Reply(
-                text=str(self.tokenizer.decode(tokens, skip_special_tokens=True)),
-                prompt_ids=asked[row],
-                tokens=tokens,
-                log_probs=log_probs[row],
-                adapter=adapters[row],
-                version=self._versions[adapters[row]],
-            )
-            for row, tokens in enumerate(chosen)
-        ]
+        return [self.as_reply(asked[row], tokens, adapters[row], log_probs[row]) for row, tokens in enumerate(chosen)]
+
+    def as_reply(
+        self, prompt_ids: list[int], tokens: list[int], adapter: str, log_probs: Sequence[float] = ()
+    ) -> Reply:
+        """Return sampled tokens as a reply of an adapter's current version."""
+        text = str(self.tokenizer.decode(tokens, skip_special_tokens=True))
+        return Reply(text, prompt_ids, tokens, list(log_probs), adapter, self._versions[adapter])
 
     def written(self, prompt: str, text: str, adapter: str) -> Reply:
         """Return a reply that was not sampled, for its adapter to imitate: it has no log-probabilities.
@@ -207,7 +205,7 @@ class Population:
         told = text if self._is_chat or prompt[-1:].isspace() else f" {text}"
         tokens: list[int] = self.tokenizer(told, add_special_tokens=False)["input_ids"]
         end = [] if self.tokenizer.eos_token_id is None else [int(self.tokenizer.eos_token_id)]
-        return Reply(text, self._ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
+        return Reply(text, self.prompt_ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
 
     def log_probs(self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0) -> Scores:
         """Return the log-probabilities of replies' tokens under an adapter, with gradients where they are on.
@@ -335,6 +333,11 @@ class Population:
             copies[own].requires_grad_(False)
         self.note_change(name, self._versions[adapter].number)
 
+    def write_adapter(self, adapter: str, folder: Path) -> Path:
+        """Write an adapter as peft does, for other programs. Return the folder of its files."""
+        self.model.save_pretrained(str(folder), selected_adapters=[adapter], save_embedding_layers=False)
+        return folder / adapter
+
     def change_of(self, adapter: str) -> dict[str, torch.Tensor]:
         """Return what an adapter adds to each layer's weights, by the layer's name."""
         changes = {}
@@ -429,7 +432,7 @@ class Population:
     def _is_chat(self) -> bool:
         return self.chat and bool(self.tokenizer.chat_template)
 
-    def _ids(self, prompt: str) -> list[int]:
+    def prompt_ids(self, prompt: str) -> list[int]:
         """Return a prompt's tokens, as a message of a user where the model was trained on conversations."""
         if self._is_chat:
             messages = [{"role": "user", "content": prompt}]
@@ -473,6 +476,10 @@ class Scores:
     def of_reply(self) -> torch.Tensor:
         """Return the log-probability of each whole reply, (replies,)."""
         return (self.log_probs * self.mask).sum(1)
+
+    def of_tokens(self) -> list[torch.Tensor]:
+        """Return the log-probabilities of each reply's tokens, on the processor."""
+        return [row[own] for row, own in zip(self.log_probs.cpu(), self.mask.cpu(), strict=True)]
 
 
 def _distinct(rows: Sequence[tuple[Any, ...]]) -> tuple[list[int], torch.Tensor]:
