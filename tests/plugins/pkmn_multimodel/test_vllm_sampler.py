@@ -187,6 +187,7 @@ def test_replies_are_of_the_current_weights_and_probabilities_of_the_trainer(any
 # Trainings ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_batch_is_sampled_by_the_server_alone_and_its_seeds_repeat(server: VllmServer, base: Path) -> None:
     def scores(**own: Any) -> list[float]:
         with closing(make_training(base=str(base), sampler="vllm", sampler_url=f"{server.url}/v1/", **own)) as training:
@@ -248,6 +249,7 @@ def refused(result: Any, code: int, *words: str) -> None:
     assert "Traceback" not in result.err
 
 
+@pytest.mark.long
 def test_the_command_trains_through_a_server_and_says_which(server: VllmServer, base: Path, tmp_path: Path) -> None:
     result = command(base, server.url, tmp_path)
     assert result.code == 0, result.err
@@ -256,6 +258,7 @@ def test_the_command_trains_through_a_server_and_says_which(server: VllmServer, 
     assert [one["updates"] for one in found.values()] == [2, 2]
 
 
+@pytest.mark.long
 def test_a_server_that_dies_leaves_a_run_that_another_one_resumes(
     server: VllmServer, base: Path, tmp_path: Path
 ) -> None:
@@ -307,6 +310,7 @@ def test_the_key_of_the_environment_is_shown(base: Path, monkeypatch: pytest.Mon
     assert told and "secret" not in told[0]
 
 
+@pytest.mark.long
 def test_a_server_with_another_base_is_one_line(base: Path, tmp_path: Path) -> None:
     other = written_base(tmp_path / "other", seed=1)
     with VllmServer(other) as server:
