@@ -33,7 +33,8 @@ from llm_advice import FORM, HORIZON, Tally, outcome, played_states, random_advi
 from pkmn_multimodel import MultiModelConfig, MultiModelTrainer
 from pkmn_multimodel.games.text_game import TextGame
 from pkmn_multimodel.population.bases import loaded
-from pkmn_multimodel.population.population import BASE, Population
+from pkmn_multimodel.population.population import Population
+from pkmn_multimodel.population.replies import BASE
 from pkmn_multimodel.recording import nested
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.settings import EnvironmentSettings

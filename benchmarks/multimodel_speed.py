@@ -20,7 +20,8 @@ import torch
 
 from pkmn_multimodel.objectives import AdapterLearner
 from pkmn_multimodel.population.bases import load_base
-from pkmn_multimodel.population.population import Population, Reply
+from pkmn_multimodel.population.population import Population
+from pkmn_multimodel.population.replies import Reply
 from pkmn_multimodel.rollouts import Turn
 from pkmn_multimodel.settings import MultiModelConfig
 

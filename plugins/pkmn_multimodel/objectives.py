@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pkmn_multimodel.population.population import BASE, Population, Reply
+from pkmn_multimodel.population.population import Population
+from pkmn_multimodel.population.replies import BASE, Reply
 from pkmn_multimodel.settings import RLAlgorithm
 from pkmncli.errors import CheckpointError, TrainingError
 

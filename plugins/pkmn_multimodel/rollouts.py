@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import torch
 
     from pkmn_multimodel.games.text_game import TextGame
-    from pkmn_multimodel.population.population import Population, Reply
+    from pkmn_multimodel.population.population import Population
+    from pkmn_multimodel.population.replies import Reply
     from pkmn_multimodel.settings import MultiModelConfig
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import torch
 
-from pkmn_multimodel.population.population import BASE
+from pkmn_multimodel.population.replies import BASE
 from pkmncli.api import LLMFailure, LLMFault
 from pkmncli.errors import ConfigurationError, LLMConnectionError, TrainingError
 from pkmncli.llm.transport import (
@@ -35,7 +35,8 @@ from pkmncli.llm.transport import (
 )
 
 if TYPE_CHECKING:
-    from pkmn_multimodel.population.population import Population, Reply
+    from pkmn_multimodel.population.population import Population
+    from pkmn_multimodel.population.replies import Reply
     from pkmn_multimodel.settings import MultiModelConfig
 
 KEY = "VLLM_API_KEY"

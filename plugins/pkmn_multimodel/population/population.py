@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,39 +13,17 @@ import numpy as np
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 
+from pkmn_multimodel.population.generation import sample_tokens, score
+from pkmn_multimodel.population.replies import BASE, Reply, Version
 from pkmn_multimodel.population.threads import fitting_threads
 from pkmncli.errors import CheckpointError, TrainingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-BASE = "__base__"
-"""Name of the base without an adapter."""
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """Version of an adapter's weights: updates that it has had, and a hash of its values."""
-
-    number: int
-    digest: str
-
-
-@dataclass(slots=True)
-class Reply:
-    """Sampled reply of one model to one prompt."""
-
-    text: str
-    prompt_ids: list[int]
-    tokens: list[int]
-    """The reply's tokens, the end token included if it was sampled."""
-    log_probs: list[float]
-    """Log-probability of each token when it was sampled, at the sampling temperature; empty if it was not sampled."""
-    adapter: str
-    version: Version
+    from pkmn_multimodel.population.replies import Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +88,6 @@ class Population:
 
     # Sampling ---------------------------------------------------------------------------------------------------------
 
-    @torch.no_grad()
     def sample(
         self,
         prompts: Sequence[str],
@@ -131,61 +108,26 @@ class Population:
             temperature: of sampling.
             greedy: take the likeliest token instead.
         """
-        lengths = [len(self.prompt_ids(prompt)) for prompt in prompts] if self.kv_tokens else [0]
-        rows = max(self.kv_tokens // (max(lengths) + max_new_tokens), 1) if self.kv_tokens else len(prompts)
-        replies = []
+        asked = [self.prompt_ids(prompt) for prompt in prompts]
+        longest = max(len(prompt_ids) for prompt_ids in asked) + max_new_tokens
+        rows = max(self.kv_tokens // longest, 1) if self.kv_tokens else len(prompts)
+        sampled = []
         for first in range(0, len(prompts), rows):
             part = slice(first, first + rows)
-            replies += self._sample(
-                prompts[part], adapters[part], generator, max_new_tokens, temperature, greedy=greedy
+            sampled += sample_tokens(
+                self.model,
+                self.tokenizer,
+                asked[part],
+                adapters[part],
+                generator,
+                max_new_tokens=max_new_tokens,
+                temperature=temperature,
+                greedy=greedy,
             )
-        return replies
-
-    def _sample(
-        self,
-        prompts: Sequence[str],
-        adapters: Sequence[str],
-        generator: torch.Generator,
-        max_new_tokens: int,
-        temperature: float,
-        *,
-        greedy: bool,
-    ) -> list[Reply]:
-        asked = [self.prompt_ids(prompt) for prompt in prompts]
-        same, where = _distinct([(adapter, *row) for adapter, row in zip(adapters, asked, strict=True)])
-        ids, mask = self._padded([asked[row] for row in same])
-        cache: Any = None
-        live = torch.ones(len(prompts), dtype=torch.bool)
-        chosen: list[list[int]] = [[] for _ in prompts]
-        log_probs: list[list[float]] = [[] for _ in prompts]
-        step_ids, positions, names = ids, (mask.cumsum(1) - 1).clamp(min=0), [adapters[row] for row in same]
-        for number in range(max_new_tokens):
-            out = self.model(
-                input_ids=step_ids,
-                attention_mask=mask,
-                position_ids=positions,
-                cache=cache,
-                use_cache=True,
-                adapter_names=names,
-            )
-            cache = out.cache
-            logits = (out.logits[:, -1].float() / temperature).log_softmax(-1).cpu()
-            if number == 0 and len(same) < len(prompts):  # each distinct prompt was read once
-                cache.batch_select_indices(where.to(self.device))
-                logits, mask, positions, names = logits[where], mask[where], positions[where], list(adapters)
-            tokens = logits.argmax(-1) if greedy else torch.multinomial(logits.exp(), 1, generator=generator)[:, 0]
-            values = logits.gather(1, tokens[:, None])[:, 0].tolist()
-            for row, (token, value) in enumerate(zip(tokens.tolist(), values, strict=True)):
-                if live[row]:
-                    chosen[row].append(token)
-                    log_probs[row].append(value)
-            live &= tokens != self.tokenizer.eos_token_id
-            if not live.any():
-                break
-            step_ids = tokens[:, None].to(self.device)
-            positions = positions[:, -1:] + 1
-            mask = torch.cat([mask, torch.ones(len(prompts), 1, dtype=mask.dtype, device=mask.device)], 1)
-        return [self.as_reply(asked[row], tokens, adapters[row], log_probs[row]) for row, tokens in enumerate(chosen)]
+        return [
+            self.as_reply(prompt_ids, tokens, adapter, log_probs)
+            for prompt_ids, adapter, (tokens, log_probs) in zip(asked, adapters, sampled, strict=True)
+        ]
 
     def as_reply(
         self, prompt_ids: list[int], tokens: list[int], adapter: str, log_probs: Sequence[float] = ()
@@ -215,75 +157,7 @@ class Population:
             adapter: name, or :data:`BASE`.
             temperature: of sampling.
         """
-        same, where = _distinct([tuple(reply.prompt_ids) for reply in replies])
-        if len(same) < len(replies):
-            return self._log_probs_of_shared(
-                replies, [replies[row].prompt_ids for row in same], where, adapter, temperature
-            )
-        rows = [reply.prompt_ids + reply.tokens for reply in replies]
-        ids, mask = self._padded(rows)
-        longest = max(len(reply.tokens) for reply in replies)
-        with self._only(adapter):
-            out = self.model(
-                input_ids=ids,
-                attention_mask=mask,
-                position_ids=(mask.cumsum(1) - 1).clamp(min=0),
-                output_hidden_states=True,
-                logits_to_keep=longest + 1,
-            )
-        told = ids[:, -longest:]
-        logits = (out.logits[:, :-1].float() / temperature).log_softmax(-1)
-        is_reply = torch.zeros_like(told, dtype=torch.bool)
-        for row, reply in enumerate(replies):
-            is_reply[row, longest - len(reply.tokens) :] = True
-        before = torch.tensor([len(reply.tokens) for reply in replies], device=ids.device)
-        hidden = out.hidden_states[-1].float()
-        last_asked = hidden[torch.arange(len(rows), device=ids.device), ids.shape[1] - before - 1]
-        return Scores(logits.gather(2, told[:, :, None])[:, :, 0], is_reply, last_asked)
-
-    def _log_probs_of_shared(
-        self,
-        replies: Sequence[Reply],
-        prompts: Sequence[Sequence[int]],
-        where: torch.Tensor,
-        adapter: str,
-        temperature: float,
-    ) -> Scores:
-        """Return what :meth:`log_probs` does, but read each distinct prompt once.
-
-        Args:
-            replies: as there.
-            prompts: tokens of the distinct prompts.
-            where: place of each reply's prompt among them.
-            adapter, temperature: as there.
-        """
-        where = where.to(self.device)
-        ids, mask = self._padded(prompts)
-        told, is_reply = self._padded([reply.tokens for reply in replies])
-        whole = torch.cat([mask[where], is_reply], 1)
-        with self._only(adapter):
-            asked = self.model(
-                input_ids=ids,
-                attention_mask=mask,
-                position_ids=(mask.cumsum(1) - 1).clamp(min=0),
-                output_hidden_states=True,
-                use_cache=True,
-                logits_to_keep=1,
-            )
-            asked.cache.batch_select_indices(where)
-            out = self.model(
-                input_ids=told,
-                attention_mask=whole,
-                position_ids=(whole.cumsum(1) - 1).clamp(min=0)[:, -told.shape[1] :],
-                cache=asked.cache,
-                use_cache=True,
-            )
-        # A token is predicted at the place before it; the first one of a reply at the end of its prompt.
-        before = torch.cat([out.logits[:, -1:], out.logits[:, :-1]], 1)
-        is_first = is_reply.cumsum(1).eq(1) & is_reply.bool()
-        logits = torch.where(is_first[:, :, None], asked.logits[where], before)
-        found = (logits.float() / temperature).log_softmax(-1).gather(2, told[:, :, None])[:, :, 0]
-        return Scores(found, is_reply.bool(), asked.hidden_states[-1][where, -1].float())
+        return score(self.model, self.tokenizer, replies, adapter, temperature)
 
     # Weights ----------------------------------------------------------------------------------------------------------
 
@@ -439,57 +313,6 @@ class Population:
             prompt = str(self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
         ids: list[int] = self.tokenizer(prompt)["input_ids"]
         return ids
-
-    def _padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        width = max(len(row) for row in rows)
-        ids = torch.full((len(rows), width), int(self.tokenizer.pad_token_id or 0))
-        mask = torch.zeros(len(rows), width, dtype=torch.long)
-        for place, row in enumerate(rows):
-            ids[place, width - len(row) :] = torch.tensor(row)
-            mask[place, width - len(row) :] = 1
-        return ids.to(self.device), mask.to(self.device)
-
-    @contextmanager
-    def _only(self, adapter: str) -> Iterator[None]:
-        if adapter == BASE:
-            with self.model.disable_adapter():
-                yield
-            return
-        self.model.set_adapter(adapter)
-        yield
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Log-probabilities of replies under some weights.
-
-    Attributes:
-        log_probs: (replies, longest reply), at the right.
-        mask: True for a reply's tokens, same shape.
-        hidden: the base's last layer at the prompt's last token, (replies, features).
-    """
-
-    log_probs: torch.Tensor
-    mask: torch.Tensor
-    hidden: torch.Tensor
-
-    def of_reply(self) -> torch.Tensor:
-        """Return the log-probability of each whole reply, (replies,)."""
-        return (self.log_probs * self.mask).sum(1)
-
-    def of_tokens(self) -> list[torch.Tensor]:
-        """Return the log-probabilities of each reply's tokens, on the processor."""
-        return [row[own] for row, own in zip(self.log_probs.cpu(), self.mask.cpu(), strict=True)]
-
-
-def _distinct(rows: Sequence[tuple[Any, ...]]) -> tuple[list[int], torch.Tensor]:
-    """Return the first place of each distinct row, and for each row the place of its like among them."""
-    numbers: dict[tuple[Any, ...], int] = {}
-    where = torch.tensor([numbers.setdefault(row, len(numbers)) for row in rows])
-    first: dict[int, int] = {}
-    for place, number in enumerate(where.tolist()):
-        first.setdefault(number, place)
-    return list(first.values()), where
 
 
 def _digest(tensors: Mapping[str, torch.Tensor]) -> str:

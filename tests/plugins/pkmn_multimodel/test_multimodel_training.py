@@ -12,7 +12,8 @@ import torch
 
 from pkmn_multimodel.games.catalog import game_maker
 from pkmn_multimodel.games.text_game import TextGame
-from pkmn_multimodel.population.population import Population, Version
+from pkmn_multimodel.population.population import Population
+from pkmn_multimodel.population.replies import Version
 from pkmn_multimodel.recording import flat, nested
 from pkmn_multimodel.settings import MultiModelConfig, TrainingMode, WeightUpdateStrategy
 from pkmn_multimodel.training import Training

@@ -22,7 +22,7 @@ from support.commands import run_here
 from support.vllm_server import VllmServer
 
 from pkmn_multimodel.games.catalog import game_maker
-from pkmn_multimodel.population.population import BASE
+from pkmn_multimodel.population.replies import BASE
 from pkmn_multimodel.settings import MultiModelConfig
 from pkmn_multimodel.training import Training
 from pkmn_multimodel.vllm_sampler import VllmSampler
