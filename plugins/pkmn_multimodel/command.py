@@ -13,7 +13,7 @@ import typer
 from pkmn_multimodel.libraries import require_libraries
 from pkmncli.api import RunInfo, find_run, runs
 from pkmncli.api.ray_cluster import check_address, require_ray
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, LLMConnectionError
 
 if TYPE_CHECKING:
     from pkmn_multimodel.games.text_game import TextGame
@@ -98,6 +98,11 @@ def train(
                 recorded.save()
                 raise ConfigurationError(
                     f"{error}; the run is saved: raise multimodel.episode_timeout_s and resume"
+                ) from None
+            except LLMConnectionError as error:
+                recorded.save()
+                raise LLMConnectionError(
+                    f"{error}. The run is saved; afterwards: pkmn multimodel train --resume {run.folder.name}"
                 ) from None
         recorded.save()
         run.finish(summary_of(training, recorded.last))

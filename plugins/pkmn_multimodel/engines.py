@@ -18,7 +18,7 @@ import torch
 from pkmn_multimodel.players import RandomPlayer, ScriptedPlayer
 from pkmn_multimodel.population.bases import device_of, load_base
 from pkmn_multimodel.population.population import Population
-from pkmn_multimodel.rollouts import Episode, Player, play, rewarded
+from pkmn_multimodel.rollouts import Episode, Player, Sampler, play, rewarded
 from pkmn_multimodel.services import ServicePlayer
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ class InProcessEngine:
         self._make_game = make_game
         self._population = population
         self._learners = learners
+        self.sampler: Sampler | None = None
+        """Source of sampled replies; None for the population. The likeliest ones are always the population's."""
 
     def play(self, parts: Sequence[Part], *, greedy: bool = False) -> list[list[Episode]]:
         """Return the games of each part; with ``greedy``, by the likeliest replies."""
@@ -101,6 +103,7 @@ class InProcessEngine:
             gamma=settings.gamma,
             timeout_s=settings.episode_timeout_s,
             greedy=greedy,
+            sampler=None if greedy else self.sampler,
         )
 
     def learn(self, turns: Mapping[str, Sequence[Turn]], max_staleness: int) -> dict[str, dict[str, float]]:

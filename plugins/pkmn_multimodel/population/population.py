@@ -19,6 +19,8 @@ from pkmn_multimodel.population.threads import fitting_threads
 from pkmncli.errors import CheckpointError, TrainingError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from pkmn_multimodel.population.replies import Scores
@@ -108,7 +110,7 @@ class Population:
             temperature: of sampling.
             greedy: take the likeliest token instead.
         """
-        asked = [self._ids(prompt) for prompt in prompts]
+        asked = [self.prompt_ids(prompt) for prompt in prompts]
         longest = max(len(prompt_ids) for prompt_ids in asked) + max_new_tokens
         rows = max(self.kv_tokens // longest, 1) if self.kv_tokens else len(prompts)
         groups = [list(range(len(prompts)))]
@@ -128,17 +130,17 @@ class Population:
             )
             sampled.update(zip(part, found, strict=True))
         return [
-            Reply(
-                text=str(self.tokenizer.decode(tokens, skip_special_tokens=True)),
-                prompt_ids=prompt_ids,
-                tokens=tokens,
-                log_probs=log_probs,
-                adapter=adapter,
-                version=self._versions[adapter],
-            )
+            self.as_reply(prompt_ids, tokens, adapter, log_probs)
             for row, (prompt_ids, adapter) in enumerate(zip(asked, adapters, strict=True))
             for tokens, log_probs in [sampled[row]]
         ]
+
+    def as_reply(
+        self, prompt_ids: list[int], tokens: list[int], adapter: str, log_probs: Sequence[float] = ()
+    ) -> Reply:
+        """Return sampled tokens as a reply of an adapter's current version."""
+        text = str(self.tokenizer.decode(tokens, skip_special_tokens=True))
+        return Reply(text, prompt_ids, tokens, list(log_probs), adapter, self._versions[adapter])
 
     def written(self, prompt: str, text: str, adapter: str) -> Reply:
         """Return a reply that was not sampled, for its adapter to imitate: it has no log-probabilities.
@@ -151,7 +153,7 @@ class Population:
         told = text if self._is_chat or prompt[-1:].isspace() else f" {text}"
         tokens: list[int] = self.tokenizer(told, add_special_tokens=False)["input_ids"]
         end = [] if self.tokenizer.eos_token_id is None else [int(self.tokenizer.eos_token_id)]
-        return Reply(text, self._ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
+        return Reply(text, self.prompt_ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
 
     def log_probs(
         self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0, *, read_once: bool | None = None
@@ -217,6 +219,11 @@ class Population:
             copies[own].data.copy_(weights.data)
             copies[own].requires_grad_(False)
         self.note_change(name, self._versions[adapter].number)
+
+    def write_adapter(self, adapter: str, folder: Path) -> Path:
+        """Write an adapter as peft does, for other programs. Return the folder of its files."""
+        self.model.save_pretrained(str(folder), selected_adapters=[adapter], save_embedding_layers=False)
+        return folder / adapter
 
     def change_of(self, adapter: str) -> dict[str, torch.Tensor]:
         """Return what an adapter adds to each layer's weights, by the layer's name."""
@@ -312,7 +319,7 @@ class Population:
     def _is_chat(self) -> bool:
         return self.chat and bool(self.tokenizer.chat_template)
 
-    def _ids(self, prompt: str) -> list[int]:
+    def prompt_ids(self, prompt: str) -> list[int]:
         """Return a prompt's tokens, as a message of a user where the model was trained on conversations."""
         if self._is_chat:
             messages = [{"role": "user", "content": prompt}]
