@@ -202,8 +202,8 @@ class Training:
         """Start the engine and the sampler, unless that was done. Ray ends with the thread that starts it.
 
         Raises:
-            ConfigurationError: no Ray cluster answers, or it has no room for an actor; there are too few graphics cards to
-                shard the base; or the sampler has another base.
+            ConfigurationError: no Ray cluster answers, or it has no room for an actor; there are too few graphics cards
+                to shard the base; or the sampler has another base.
             LLMConnectionError: the sampler cannot be reached, or refuses.
             TrainingError: the engine cannot be started.
         """
