@@ -116,7 +116,8 @@ def repeats(model: PeftModel, replies: Sequence[Reply]) -> bool:
     spared = sum(map(len, prompts)) - sum(map(len, set(prompts)))
     if model.device.type == "cpu":
         return spared > 0
-    return spared * model.get_base_model().num_parameters() > _PASS_OF_A_CARD
+    weights = sum(weight.numel() for weight in model.get_base_model().parameters())
+    return spared * weights > _PASS_OF_A_CARD
 
 
 def _score_whole(
