@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pkmn_decisions.store.names import SOURCES_IN_WORDS
-from pkmncli.api import RunInfo
+from pkmncli.api import RunInfo, pilots_of
 from pkmncli.errors import PkmnError
-from pkmncli.plugins import get_registry
 
 _EXPLORATION = ("exploration_final", "exploration_beside_rules", "ent_coef")
 """Settings of learners that decide how much they explore at last: alone, beside a pilot, by entropy."""
@@ -126,10 +125,10 @@ class Remedies:
     def _best_pilot(self) -> str | None:
         """Name of the pilot that the environment itself names first; the run's own if it names none."""
         try:
-            model = get_registry().get("environments", str(self._core.get("env"))).load_config()
+            pilots = pilots_of(str(self._core.get("env")))
         except PkmnError:
-            model = None  # its plugin is not installed here
-        return next(iter(getattr(model, "pilots", ())), self._core.get("pilot"))
+            pilots = ()  # its plugin is not installed here
+        return next(iter(pilots), self._core.get("pilot"))
 
     @property
     def _folder(self) -> str:
