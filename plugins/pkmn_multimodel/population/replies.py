@@ -51,3 +51,7 @@ class Scores:
     def of_reply(self) -> torch.Tensor:
         """Return the log-probability of each whole reply, (replies,)."""
         return (self.log_probs * self.mask).sum(1)
+
+    def of_tokens(self) -> list[torch.Tensor]:
+        """Return the log-probabilities of each reply's tokens, on the processor."""
+        return [row[own] for row, own in zip(self.log_probs.cpu(), self.mask.cpu(), strict=True)]
