@@ -33,7 +33,7 @@ _NO_NAMES: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class SharedRun:
-    """Facts of a bundle that its card tells."""
+    """Facts of a bundle for its card."""
 
     name: str
     checkpoint: str
@@ -62,7 +62,7 @@ class SharedRun:
 
 
 def shared_run(run: Run, bundle: Path) -> SharedRun:
-    """Return what a card tells of a run whose bundle was just written.
+    """Return the facts for the card of a run whose bundle was just written.
 
     Raises:
         RunError: an evaluation is damaged.
