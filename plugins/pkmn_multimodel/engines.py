@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from pkmn_multimodel.players import RandomPlayer, ScriptedPlayer
-from pkmn_multimodel.population.bases import load_base
+from pkmn_multimodel.population.bases import device_of, load_base
 from pkmn_multimodel.population.population import Population
 from pkmn_multimodel.rollouts import Episode, Player, Sampler, play, rewarded
 from pkmn_multimodel.services import ServicePlayer
@@ -166,6 +166,10 @@ def made_population(
         seed: of the training.
         tell: reports a line to the user.
     """
+    if settings.engine == "sharded":  # each process moves its share to its own device
+        narrow = settings.precision == "auto" and device_of(settings.device, "multimodel.device") != "cpu"
+        precision = "bfloat16" if narrow else settings.precision
+        settings = settings.model_copy(update={"device": "cpu", "precision": precision})
     base, tokenizer, device = load_base(settings, _examples(rewarded(make_game(), settings)), seed, tell)
     return Population(
         base,

@@ -275,11 +275,13 @@ class MultiModelConfig(BaseModel):
         default_factory=lambda: ["random"],  # type: ignore[arg-type]
         description="scripts that play in the league besides past adapters: random, best",
     )
-    engine: Literal["in-process", "ray"] = Field(
-        "in-process", description="where games are played and adapters are updated: in-process, or in actors of ray"
+    engine: Literal["in-process", "ray", "sharded"] = Field(
+        "in-process",
+        description="where games are played and adapters are updated: in-process, in actors of ray, or sharded: in "
+        "processes that share the weights of the base",
     )
     actors: int = Field(
-        1, ge=1, le=256, description="parts of a batch of games; with engine = ray each is played by an actor"
+        1, ge=1, le=256, description="parts of a batch of games; with the other engines each is played by an actor"
     )
     ray_address: str | None = Field(
         None,
@@ -314,6 +316,12 @@ class MultiModelConfig(BaseModel):
         if not value:
             raise ValueError("model_types is empty")
         return value
+
+    @model_validator(mode="after")
+    def _shards_are_possible(self) -> MultiModelConfig:
+        if self.engine == "sharded" and self.actors < 2:
+            raise ValueError("engine = sharded shares the base between actors: give actors = 2 or more")
+        return self
 
     @model_validator(mode="after")
     def _league_is_possible(self) -> MultiModelConfig:

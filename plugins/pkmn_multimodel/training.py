@@ -202,8 +202,10 @@ class Training:
         """Start the engine and the sampler, unless that was done. Ray ends with the thread that starts it.
 
         Raises:
-            ConfigurationError: no Ray cluster answers, or it has no room for an actor; or the sampler has another base.
+            ConfigurationError: no Ray cluster answers, or it has no room for an actor; there are too few graphics cards
+                to shard the base; or the sampler has another base.
             LLMConnectionError: the sampler cannot be reached, or refuses.
+            TrainingError: the engine cannot be started.
         """
         if self.settings.sampler == "vllm" and self._sampler is None:
             from pkmn_multimodel.vllm_sampler import VllmSampler  # noqa: PLC0415 - only where it is used
@@ -212,14 +214,23 @@ class Training:
             with self.population.fitting_threads(), closing(self.game()) as game:
                 prompts, _ = game.reset(seed=0)
                 self._tell(self._sampler.check(next(iter(prompts.values()))))
-        if self.settings.engine == "ray" and self._engine is self._own_engine:
-            from pkmn_multimodel.ray_engine import RayEngine  # noqa: PLC0415 - optional
-
-            self._engine = RayEngine(
-                self.settings, self._make_game, self.seed, self.population, self.learners, self._tell
-            )
+        if self.settings.engine != "in-process" and self._engine is self._own_engine:
+            self._engine = self._started_engine()
             if self._asks_services:
-                self._tell("engine = ray: games are played in the trainer's process, since services are asked there.")
+                self._tell(
+                    f"engine = {self.settings.engine}: games are played in the trainer's process, since services are "
+                    "asked there."
+                )
+
+    def _started_engine(self) -> Engine:
+        own = (self.settings, self._make_game, self.seed, self.population, self.learners)
+        if self.settings.engine == "sharded":
+            from pkmn_multimodel.sharded_engine import ShardedEngine  # noqa: PLC0415 - takes a while
+
+            return ShardedEngine(*own)
+        from pkmn_multimodel.ray_engine import RayEngine  # noqa: PLC0415 - optional
+
+        return RayEngine(*own, self._tell)
 
     def close(self) -> None:
         """End the engine, the sampler and the connections of services, whose players play at random afterwards."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from pkmn_multimodel.population.replies import Reply
+
+
+_PASS_OF_A_CARD = 1e13
+"""Tokens times weights that a graphics card reads in the time that it takes to start one pass more."""
 
 
 @torch.no_grad()
@@ -48,21 +52,24 @@ def sample_tokens(
     found: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
     step_ids, positions, names = ids, _positions(mask), [adapters[row] for row in same]
     for number in range(max_new_tokens):
-        out = model(
-            input_ids=step_ids,
-            attention_mask=mask,
-            position_ids=positions,
-            cache=cache,
-            use_cache=True,
-            adapter_names=names,
-        )
+        mixed = len(set(names)) > 1
+        with nullcontext() if mixed else _only(model, names[0]):
+            out = model(
+                input_ids=step_ids,
+                attention_mask=mask,
+                position_ids=positions,
+                cache=cache,
+                use_cache=True,
+                **({"adapter_names": names} if mixed else {}),
+            )
         cache = out.cache
-        logits = (out.logits[:, -1].float() / temperature).log_softmax(-1).cpu()
+        logits = (out.logits[:, -1].float() / temperature).log_softmax(-1)
         if number == 0 and len(same) < len(prompts):
-            cache.batch_select_indices(where.to(mask.device))
+            where = where.to(mask.device)
+            cache.batch_select_indices(where)
             logits, mask, positions, names = logits[where], mask[where], positions[where], list(adapters)
-        tokens = logits.argmax(-1) if greedy else torch.multinomial(logits.exp(), 1, generator=generator)[:, 0]
-        values = logits.gather(1, tokens[:, None])[:, 0].tolist()
+        drawn = logits.argmax(-1) if greedy else _drawn(logits, generator)
+        values, tokens = logits.gather(1, drawn[:, None])[:, 0].tolist(), drawn.cpu()
         for row, (token, value) in enumerate(zip(tokens.tolist(), values, strict=True)):
             if live[row]:
                 found[row][0].append(token)
@@ -70,14 +77,20 @@ def sample_tokens(
         live &= tokens != tokenizer.eos_token_id
         if not live.any():
             break
-        step_ids = tokens[:, None].to(mask.device)
+        step_ids = drawn[:, None]
         positions = positions[:, -1:] + 1
         mask = torch.cat([mask, torch.ones(len(prompts), 1, dtype=mask.dtype, device=mask.device)], 1)
     return found
 
 
 def score(
-    model: PeftModel, tokenizer: PreTrainedTokenizerBase, replies: Sequence[Reply], adapter: str, temperature: float
+    model: PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
+    replies: Sequence[Reply],
+    adapter: str,
+    temperature: float,
+    *,
+    read_once: bool | None = None,
 ) -> Scores:
     """Return the log-probabilities of replies' tokens under an adapter, with gradients where they are on.
 
@@ -87,13 +100,24 @@ def score(
         replies: sampled before.
         adapter: name, or :data:`BASE`.
         temperature: of sampling.
+        read_once: read each distinct prompt once, apart from the replies; by default where that is worth it.
     """
     same, where = _distinct([tuple(reply.prompt_ids) for reply in replies])
     with _only(model, adapter):
-        if len(same) == len(replies):
+        if not (repeats(model, replies) if read_once is None else read_once):
             return _score_whole(model, tokenizer, replies, temperature)
         prompts = [replies[row].prompt_ids for row in same]
         return _score_shared(model, tokenizer, replies, prompts, where, temperature)
+
+
+def repeats(model: PeftModel, replies: Sequence[Reply]) -> bool:
+    """Return True if so many prompts of replies are the same that it is faster to read each distinct one once."""
+    prompts = [tuple(reply.prompt_ids) for reply in replies]
+    spared = sum(map(len, prompts)) - sum(map(len, set(prompts)))
+    if model.device.type == "cpu":
+        return spared > 0
+    weights = sum(weight.numel() for weight in model.get_base_model().parameters())
+    return spared * weights > _PASS_OF_A_CARD
 
 
 def _score_whole(
@@ -161,6 +185,29 @@ def _score_shared(
     logits = torch.where(is_first[:, :, None], asked.logits[where], before)
     found = (logits.float() / temperature).log_softmax(-1).gather(2, told[:, :, None])[:, :, 0]
     return Scores(found, is_reply.bool(), asked.hidden_states[-1][where, -1].float())
+
+
+def _drawn(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Draw a token of each row by its probability. The vocabulary does not leave a graphics card for that.
+
+    Args:
+        log_probs: (rows, vocabulary).
+        generator: of the random numbers, on the CPU.
+    """
+    if log_probs.device.type == "cpu":
+        return torch.multinomial(log_probs.exp(), 1, generator=generator)[:, 0]
+    return token_at(log_probs, torch.rand(len(log_probs), 1, generator=generator, dtype=torch.float64))
+
+
+def token_at(log_probs: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
+    """Return the token of each row at which the sum of the probabilities passes a mark.
+
+    Args:
+        log_probs: (rows, vocabulary).
+        marks: (rows, 1), 0 to 1, float64; uniform ones draw tokens by their probability.
+    """
+    sums = log_probs.double().exp().cumsum(-1)
+    return torch.searchsorted(sums, marks.to(sums.device) * sums[:, -1:], right=True)[:, 0]
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 
-from pkmn_multimodel.population.generation import sample_tokens, score
+from pkmn_multimodel.population.generation import repeats, sample_tokens, score
 from pkmn_multimodel.population.replies import BASE, Reply, Version
 from pkmn_multimodel.population.threads import fitting_threads
 from pkmncli.errors import CheckpointError, TrainingError
@@ -100,6 +100,8 @@ class Population:
     ) -> list[Reply]:
         """Return a reply to each prompt, each by its own adapter, in as few batches as ``kv_tokens`` allows.
 
+        On a graphics card each adapter has separate batches, which are faster there than mixed ones.
+
         Args:
             prompts: texts.
             adapters: the adapter of each, or :data:`BASE`.
@@ -111,22 +113,26 @@ class Population:
         asked = [self.prompt_ids(prompt) for prompt in prompts]
         longest = max(len(prompt_ids) for prompt_ids in asked) + max_new_tokens
         rows = max(self.kv_tokens // longest, 1) if self.kv_tokens else len(prompts)
-        sampled = []
-        for first in range(0, len(prompts), rows):
-            part = slice(first, first + rows)
-            sampled += sample_tokens(
+        groups = [list(range(len(prompts)))]
+        if self.device.startswith("cuda"):
+            groups = [[row for row, own in enumerate(adapters) if own == name] for name in dict.fromkeys(adapters)]
+        sampled: dict[int, tuple[list[int], list[float]]] = {}
+        for part in [group[first : first + rows] for group in groups for first in range(0, len(group), rows)]:
+            found = sample_tokens(
                 self.model,
                 self.tokenizer,
-                asked[part],
-                adapters[part],
+                [asked[row] for row in part],
+                [adapters[row] for row in part],
                 generator,
                 max_new_tokens=max_new_tokens,
                 temperature=temperature,
                 greedy=greedy,
             )
+            sampled.update(zip(part, found, strict=True))
         return [
             self.as_reply(prompt_ids, tokens, adapter, log_probs)
-            for prompt_ids, adapter, (tokens, log_probs) in zip(asked, adapters, sampled, strict=True)
+            for row, (prompt_ids, adapter) in enumerate(zip(asked, adapters, strict=True))
+            for tokens, log_probs in [sampled[row]]
         ]
 
     def as_reply(
@@ -149,15 +155,22 @@ class Population:
         end = [] if self.tokenizer.eos_token_id is None else [int(self.tokenizer.eos_token_id)]
         return Reply(text, self.prompt_ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
 
-    def log_probs(self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0) -> Scores:
+    def log_probs(
+        self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0, *, read_once: bool | None = None
+    ) -> Scores:
         """Return the log-probabilities of replies' tokens under an adapter, with gradients where they are on.
 
         Args:
             replies: sampled before.
             adapter: name, or :data:`BASE`.
             temperature: of sampling.
+            read_once: read each distinct prompt once, apart from the replies; by default where that is worth it.
         """
-        return score(self.model, self.tokenizer, replies, adapter, temperature)
+        return score(self.model, self.tokenizer, replies, adapter, temperature, read_once=read_once)
+
+    def repeats(self, replies: Sequence[Reply]) -> bool:
+        """Return True if so many prompts of replies are the same that it is faster to read each distinct one once."""
+        return repeats(self.model, replies)
 
     # Weights ----------------------------------------------------------------------------------------------------------
 
@@ -241,7 +254,7 @@ class Population:
             if name in shared:
                 weight = layer.base_layer.weight
                 original = self._originals.setdefault(name, weight.detach().clone())
-                weight.copy_(original + shared[name].to(original))
+                weight.copy_(original + _placed_as(original, shared[name]))
                 self._shared[name] = shared[name]
 
     # State ------------------------------------------------------------------------------------------------------------
@@ -315,6 +328,17 @@ class Population:
         return ids
 
 
+def _placed_as(weight: torch.Tensor, change: torch.Tensor) -> torch.Tensor:
+    """Return a change on the device of a weight, in its precision, and sharded over the same processes."""
+    moved = change.to(weight.device, weight.dtype)
+    if not hasattr(weight, "placements"):
+        return moved
+    from torch.distributed.tensor import DTensor, distribute_tensor  # noqa: PLC0415 - only where a base is sharded
+
+    assert isinstance(weight, DTensor)
+    return distribute_tensor(moved, weight.device_mesh, weight.placements)
+
+
 def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
     """Return a hash of tensors by name."""
     digest = hashlib.blake2b(digest_size=8)
@@ -325,4 +349,9 @@ def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 def _arrays(tensors: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray[Any, Any]]:
-    return {name: tensor.detach().float().cpu().numpy().copy() for name, tensor in tensors.items()}
+    """Return tensors as float32 arrays. They leave a graphics card together, since each transfer waits for it."""
+    if not tensors:
+        return {}
+    flat = torch.cat([tensor.detach().float().reshape(-1) for tensor in tensors.values()]).cpu()
+    parts = flat.split([tensor.numel() for tensor in tensors.values()])  # type: ignore[no-untyped-call]
+    return {name: part.view(tensor.shape).numpy() for (name, tensor), part in zip(tensors.items(), parts, strict=True)}
