@@ -220,7 +220,7 @@ def recorded(which: str) -> dict[str, Any]:
     rows = duckdb.sql(
         f"""
         WITH asked AS (
-            SELECT *, lead(global_step, 1, 1 << 62) OVER (PARTITION BY environment ORDER BY global_step) AS until
+            SELECT *, lead(global_step, 1, 1000000000000) OVER (PARTITION BY environment ORDER BY global_step) AS until
             FROM {advice}
         )
         SELECT reading, json_extract_string(nullif(asked.advice, ''), '$.skill') AS skill, asked.latency_s,
