@@ -49,6 +49,20 @@ def make_pilot(name: str, environment: Environment) -> Pilot:
     return made
 
 
+def pilots_of(environment: str) -> tuple[str, ...]:
+    """Return the pilots that an environment names in its settings model, the best one first; none if it names none.
+
+    Args:
+        environment: as it is registered, such as ``pyboy``.
+
+    Raises:
+        PluginError: no plugin has registered it, or what it needs is not installed.
+    """
+    from pkmncli.plugins import get_registry  # noqa: PLC0415 - registration modules import this one
+
+    return tuple(getattr(get_registry().get("environments", environment).load_config(), "pilots", ()))
+
+
 def map_pictures(
     environment: str, settings: Mapping[str, Any], maps: Collection[int]
 ) -> Mapping[int, NDArray[np.uint8]]:

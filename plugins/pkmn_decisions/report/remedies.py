@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pkmn_decisions.store.names import SOURCES_IN_WORDS
-from pkmncli.api import RunInfo
+from pkmncli.api import RunInfo, pilots_of
 from pkmncli.errors import PkmnError
-from pkmncli.plugins import get_registry
 
 _EXPLORATION = ("exploration_final", "exploration_beside_rules", "ent_coef")
 """Settings of learners that decide how much they explore at last: alone, beside a pilot, by entropy."""
@@ -43,11 +42,6 @@ class Remedies:
         self._learner = str(core.get("rl", "none")) if core.get("rl") != "none" else ""
         self._pilot = core.get("pilot") not in (None, "none")
         self._model = core.get("llm") not in (None, "none") or bool(core.get("llm_ensemble"))
-
-    @property
-    def asks_a_model(self) -> bool:
-        """True if a language model advises in the run."""
-        return self._model
 
     @property
     def by_values(self) -> bool:
@@ -125,11 +119,11 @@ class Remedies:
     @property
     def _best_pilot(self) -> str | None:
         """Name of the pilot that the environment itself names first; the run's own if it names none."""
+        own = self._core.get("pilot")
         try:
-            model = get_registry().get("environments", str(self._core.get("env"))).load_config()
+            return next(iter(pilots_of(str(self._core.get("env")))), own)
         except PkmnError:
-            model = None  # its plugin is not installed here
-        return next(iter(getattr(model, "pilots", ())), self._core.get("pilot"))
+            return own  # the environment's plugin is not installed here
 
     @property
     def _folder(self) -> str:
