@@ -31,15 +31,15 @@ class NoLearner:
         """Do nothing."""
 
     def sample(self) -> object | None:
-        """Nothing to learn from."""
+        """Return None: there is nothing to learn from."""
         return None
 
     def learn(self, sampled: object) -> dict[str, float]:
-        """Learns nothing."""
+        """Learn nothing. Return no metrics."""
         return {}
 
     def time_learning(self) -> float:
-        """No time at all."""
+        """Return 0: no time is spent on learning."""
         return 0.0
 
     def publish(self) -> None:
