@@ -43,14 +43,14 @@ class NoLearner:
         return 0.0
 
     def publish(self) -> None:
-        """Nothing has changed."""
+        """Do nothing: no weights have changed."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Nothing to keep."""
+        """Return an empty state."""
         return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Nothing to take back."""
+        """Do nothing: nothing was kept."""
 
     def segments(self) -> Iterable[Segment]:
         """No experience."""
