@@ -65,27 +65,27 @@ class Run:
 
     @property
     def config_file(self) -> Path:
-        """Settings with their origins."""
+        """File of the settings with their origins."""
         return self.folder / "config.toml"
 
     @property
     def command_file(self) -> Path:
-        """Command that made the run, and each one that resumed it."""
+        """File of the command that made the run, and of each one that resumed it."""
         return self.folder / "command.txt"
 
     @property
     def versions_file(self) -> Path:
-        """Layout version, and versions of the packages that the run depends on."""
+        """File of the layout version, and of the versions of the packages that the run depends on."""
         return self.folder / VERSIONS_FILE
 
     @property
     def summary_file(self) -> Path:
-        """Results, also while running."""
+        """File of the results, also while running."""
         return self.folder / "summary.json"
 
     @property
     def names_file(self) -> Path:
-        """Names of maps, phases and the like, by their numbers."""
+        """File of the names of maps, phases and the like, by their numbers."""
         return self.folder / "names.json"
 
     @property
@@ -95,17 +95,17 @@ class Run:
 
     @property
     def log_file(self) -> Path:
-        """Messages."""
+        """File of the messages."""
         return self.folder / "log.txt"
 
     @property
     def labels_file(self) -> Path:
-        """Tags and former names."""
+        """File of tags and former names."""
         return self.folder / LABELS_FILE
 
     @property
     def lock_file(self) -> Path:
-        """Locked by the running training, with its process id inside."""
+        """File that the running training holds locked, with its process id inside."""
         return self.folder / LOCK_FILE
 
     @property
@@ -115,12 +115,12 @@ class Run:
 
     @property
     def starts_folder(self) -> Path:
-        """Start states of episodes, named by their hash."""
+        """Folder of the start states of episodes, named by their hash."""
         return self.folder / "starts"
 
     @property
     def reports_folder(self) -> Path:
-        """Reports of pilots, one file each."""
+        """Folder of the reports of pilots, one file each."""
         return self.folder / "reports"
 
     def write_command(self, arguments: Sequence[str]) -> None:

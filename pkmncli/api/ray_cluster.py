@@ -17,8 +17,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -151,6 +152,20 @@ def room_for(ray: ModuleType, wanted: int, gpus: float, setting: str) -> int:
             f"and an actor needs 1 CPU{f' and {gpus:g} GPU' if gpus else ''} of one node"
         )
     return min(room, wanted)
+
+
+def start_pauses(clock: Callable[[], float] = time.monotonic) -> Iterator[float]:
+    """Yield the seconds to wait after each failed start of an actor in a row, :data:`SECONDS_TO_PLACE` in all.
+
+    A cluster places actors on a node that was lost until it has noticed the loss, which takes it some seconds.
+
+    Args:
+        clock: returns the time in seconds.
+    """
+    end, pause = clock() + SECONDS_TO_PLACE, 1.0
+    while (left := end - clock()) > 0:
+        yield min(pause, left)
+        pause *= 2
 
 
 def _imported() -> ModuleType:

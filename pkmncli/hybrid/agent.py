@@ -167,7 +167,7 @@ class HybridAgent:
 
     @property
     def learner(self) -> Algorithm | None:
-        """Built at the first observation, or the trained one after a training."""
+        """Learner that is built at the first observation, or the trained one after a training."""
         return self._learner.learner
 
     @property

@@ -146,7 +146,7 @@ def _ask_importlib() -> Iterator[list[Plugin]]:
 
 
 def _without_copies(found: list[list[Plugin]]) -> Iterator[list[Plugin]]:
-    """Leaves out what another distribution has brought before, in a line for each; what comes with pkmncli is its."""
+    """Leave out what another distribution has brought before, in a line for each; what comes with pkmncli is its."""
     brought: dict[str, Plugin] = {}
     for plugins in sorted(found, key=lambda plugins: not (plugins and _is_ours(plugins[0]))):
         copies = [one for one in plugins if one.state == "loaded" and one.module in brought]

@@ -190,7 +190,7 @@ class Shown(Protocol):
 
     @property
     def title(self) -> str:
-        """Words that name it."""
+        """Name of what is shown, for people."""
 
     @property
     def caption_lines(self) -> int:
@@ -202,7 +202,7 @@ class Shown(Protocol):
 
     @property
     def interrupted(self) -> Callable[[], bool]:
-        """Returns true to stop."""
+        """Function that returns True when the show is to stop."""
 
     def __iter__(self) -> Iterator[None]:
         """Play on, one step per item."""

@@ -172,8 +172,8 @@ def pilot_spec(settings: ResolvedSettings, registry: Registry) -> PartSpec | Non
     """
     train = settings.train
     if train.pilot == NONE and train.llm != NONE:
-        lone = "Lone" if train.model_alone else ""
-        return PartSpec(f"pkmncli.training.workers.advice_carrier:{lone}ActionCarrier")
+        kind = "LoneActionCarrier" if train.model_alone else "ActionCarrier"
+        return PartSpec(f"pkmncli.training.workers.advice_carrier:{kind}")
     if train.pilot == NONE or (train.mode == "rl-only" and not _observes_goals(settings, registry)):
         return None
     registration = registry.get("pilots", train.pilot)

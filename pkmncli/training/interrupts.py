@@ -48,7 +48,11 @@ class InterruptFlag:
     """Flag of this process that receives signals now."""
 
     def __init__(self, message: str = "") -> None:
-        """``message`` is said at the first signal, since an orderly end may take a while."""
+        """Create a flag.
+
+        Args:
+            message: printed at the first signal, since an orderly end may take a while.
+        """
         self._message = message
         self.received: signal.Signals | None = None
         self.insisted = False

@@ -31,26 +31,26 @@ class NoLearner:
         """Do nothing."""
 
     def sample(self) -> object | None:
-        """Nothing to learn from."""
+        """Return None: there is nothing to learn from."""
         return None
 
     def learn(self, sampled: object) -> dict[str, float]:
-        """Learns nothing."""
+        """Learn nothing. Return no metrics."""
         return {}
 
     def time_learning(self) -> float:
-        """No time at all."""
+        """Return 0: no time is spent on learning."""
         return 0.0
 
     def publish(self) -> None:
-        """Nothing has changed."""
+        """Do nothing: no weights have changed."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Nothing to keep."""
+        """Return an empty state."""
         return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Nothing to take back."""
+        """Do nothing: nothing was kept."""
 
     def segments(self) -> Iterable[Segment]:
         """No experience."""

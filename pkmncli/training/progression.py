@@ -150,7 +150,7 @@ class Progression:
         return found
 
     def summary(self) -> dict[str, Any]:
-        """For the run's summary."""
+        """Return the state of curriculum and strategy for the run's summary."""
         found: dict[str, Any] = {}
         if self.curriculum is not None:
             found["curriculum"] = {

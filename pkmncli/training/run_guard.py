@@ -46,7 +46,7 @@ class RunGuard:
         self._remember_starts()
 
     def look_if_due(self) -> bool:
-        """:meth:`look`, at most once a second."""
+        """Restore what is missing, as :meth:`look` does, at most once a second."""
         if time.monotonic() < self._next_look:
             return False
         return self.look()

@@ -183,7 +183,7 @@ class TrainingSession:
 
     @property
     def _parts(self) -> str:
-        """Words for the processes that start before a training."""
+        """Environments and learner in words, for a line about the processes that start before a training."""
         train = self._settings.train
         environments = counted(train.envs, "environment")
         return environments if train.rl == NONE else f"{environments} and {train.rl}"

@@ -6,8 +6,9 @@ Any actor can do any job, and one whose actor was lost is done again by another,
 from __future__ import annotations
 
 import sys
+import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pkmn_multimodel.actor import Actor, take_games, take_updates, updates_of
-from pkmncli.api.ray_cluster import SECONDS_TO_PLACE, ray_cluster, room_for
+from pkmncli.api.ray_cluster import SECONDS_TO_PLACE, begin_actor, ray_cluster, room_for, start_pauses
 from pkmncli.errors import ConfigurationError, TrainingError
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class RayEngine:
         population: models, of which the trainer keeps the state.
         learners: of each adapter that learns.
         tell: reports a line to the user.
+        clock: returns the time in seconds.
+        sleep: waits so many seconds.
 
     Raises:
         PluginError: Ray is not installed.
@@ -54,7 +57,11 @@ class RayEngine:
         population: Population,
         learners: Mapping[str, AdapterLearner],
         tell: Callable[[str], None] = lambda text: None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
+        self._clock, self._sleep = clock, sleep
         self._settings = settings
         self._population = population
         self._learners = learners
@@ -63,6 +70,10 @@ class RayEngine:
         self._idle: list[Any] = []
         self._starting: dict[Any, Any] = {}
         """Actors by the reference to what they do first, or what nobody waits for any more."""
+        self._pauses: Iterator[float] | None = None
+        """Pauses after failed starts; None after a start that did not fail."""
+        self._starts_at: list[float] = []
+        """Times at which actors are started again after failed starts."""
         self.process_ids: list[int] = []
         """Process of each actor that has started, on its own machine; lost ones included."""
         wanted = settings.actors
@@ -103,25 +114,56 @@ class RayEngine:
         actor = self._start()
         self._starting[actor.load.remote()] = actor
 
+    def _start_later(self, reason: str, *, alone: bool) -> None:
+        """Start an actor again after a pause: the cluster may not know yet that a node is lost.
+
+        Args:
+            reason: of the failed start.
+            alone: True if no other actor can do the work.
+
+        Raises:
+            TrainingError: no actor could be started for two minutes.
+        """
+        self._pauses = self._pauses or start_pauses(self._clock)
+        pause = next(self._pauses, None)
+        if pause is not None:
+            self._starts_at.append(self._clock() + pause)
+        elif alone and not self._starts_at:
+            raise TrainingError(f"no actor of Ray could be started for {SECONDS_TO_PLACE:.0f} s: {reason}")
+
+    def _next_done(self, busy: Mapping[Any, Any]) -> Any:
+        """Return a reference to what an actor has done, or None when it was time to start one again."""
+        pause = max(min(self._starts_at) - self._clock(), 0.0) if self._starts_at else None
+        done = []
+        if references := [*busy, *self._starting]:
+            timeout_s = None if busy else SECONDS_TO_PLACE
+            done, _ = self._ray.wait(references, num_returns=1, timeout=timeout_s if pause is None else pause)
+        elif pause is not None:
+            self._sleep(pause)
+        if done:
+            return done[0]
+        if pause is None:
+            raise TrainingError(
+                f"the Ray cluster has started no actor for {SECONDS_TO_PLACE:.0f} s: it has too few free resources"
+            )
+        self._starts_at.remove(min(self._starts_at))
+        self._start_one()
+        return None
+
     def _run(self, jobs: Sequence[tuple[str, tuple[Any, ...]]]) -> list[Any]:
         """Return the results of jobs, each a method of an actor and its arguments."""
         ray, waiting, results = self._ray, deque(range(len(jobs))), dict[int, Any]()
         busy: dict[Any, tuple[Any, int]] = {}
         losses = [0] * len(jobs)
-        failed_starts = 0
         try:
             while len(results) < len(jobs):
                 while waiting and self._idle:
                     actor, job = self._idle.pop(0), waiting.popleft()
                     method, arguments = jobs[job]
                     busy[getattr(actor, method).remote(*arguments)] = actor, job
-                done, _ = ray.wait([*busy, *self._starting], num_returns=1, timeout=None if busy else SECONDS_TO_PLACE)
-                if not done:
-                    raise TrainingError(
-                        f"the Ray cluster has started no actor for {SECONDS_TO_PLACE:.0f} s: it has too few free "
-                        "resources"
-                    )
-                reference = done[0]
+                reference = self._next_done(busy)
+                if reference is None:
+                    continue
                 actor, job = busy.pop(reference) if reference in busy else (self._starting.pop(reference), -1)
                 try:
                     found = ray.get(reference)
@@ -134,13 +176,13 @@ class RayEngine:
                     reason = str(error).strip().partition("\n")[0]
                     with suppress(Exception):
                         ray.kill(actor)
-                    if job >= 0:
-                        waiting.appendleft(job)
-                        losses[job] += 1
-                        self._tell("An actor of Ray was lost; another one does its work again.")
-                    else:
-                        failed_starts += 1
-                    if max(failed_starts, *losses) > MOST_LOSSES:
+                    if job < 0:
+                        self._start_later(reason, alone=not (busy or self._idle or self._starting))
+                        continue
+                    waiting.appendleft(job)
+                    losses[job] += 1
+                    self._tell("An actor of Ray was lost; another one does its work again.")
+                    if losses[job] > MOST_LOSSES:
                         raise TrainingError(f"actors of Ray were lost {MOST_LOSSES + 1} times: {reason}") from None
                     self._start_one()
                     continue
@@ -149,6 +191,7 @@ class RayEngine:
                     results[job] = found
                 elif isinstance(found, int):
                     self.process_ids.append(found)
+                    self._pauses = None
         finally:
             self._starting |= {reference: actor for reference, (actor, _) in busy.items()}
         return [results[job] for job in range(len(jobs))]

@@ -182,7 +182,7 @@ class PilotPolicy:
     """The pilot alone, in workers that have one."""
 
     def decide(self, pool: WorkerPool, index: int, number: int) -> Choice:
-        """«Let the pilot act»."""
+        """Return the choice that lets the pilot act."""
         return Choice(PILOT_ACTS, Source.RULE, 0.0)
 
 

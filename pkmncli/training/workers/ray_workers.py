@@ -10,13 +10,14 @@ import contextlib
 import os
 import pickle
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api.ray_cluster import begin_actor, ray_cluster, room_for
+from pkmncli.api.ray_cluster import begin_actor, ray_cluster, room_for, start_pauses
 from pkmncli.errors import ConfigurationError
 from pkmncli.training.workers.process import (
     RESULT,
@@ -101,18 +102,33 @@ class RayLink:
         index: the worker's number.
         spec: how to build the environments.
         ray: the module, connected.
+        clock: returns the time in seconds.
+        sleep: waits so many seconds.
     """
 
-    def __init__(self, index: int, spec: WorkerSpec, ray: ModuleType) -> None:
+    def __init__(
+        self,
+        index: int,
+        spec: WorkerSpec,
+        ray: ModuleType,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
         self.index = index
         self.was_killed = False
         """True if the actor's process has ended from outside."""
         self.process_id: int | None = None
         """Process id of the actor on its machine; None until it has started."""
-        self._ray = ray
+        self._ray, self._clock, self._sleep = ray, clock, sleep
         self._group = spec.groups[index]
         self._block: SharedBlock | None = None
-        self._actor = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(Actor).remote(sys.path, index, spec)
+        kind = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(Actor)
+        self._new_actor: Callable[[], Any] = lambda: kind.remote(sys.path, index, spec)
+        self._start()
+
+    def _start(self) -> None:
+        self._actor = self._new_actor()
         self._answer = self._actor.start.remote()
 
     @staticmethod
@@ -149,16 +165,32 @@ class RayLink:
 
     def receive(self, timeout_s: float) -> bytes:
         """Return the answer to the latest message. Raises WorkerLostError, or the user's error of the worker."""
-        found = self._result(self._answer, timeout_s)
         if self.process_id is None:
-            self.process_id, message = found
+            self.process_id, message = self._started(timeout_s)
             return checked(self.index, message)
-        message, rows = found
+        message, rows = self._result(self._answer, timeout_s)
         checked(self.index, message)
         assert self._block is not None
         for place, slot, arrays, record in rows:
             self._block.unpack(slot, self._group.start + place, arrays, record)
         return bytes(message)
+
+    def _started(self, timeout_s: float) -> tuple[int, bytes]:
+        """Return the first answer of the actor. One that ended before it is started again, after growing pauses."""
+        pauses: Iterator[float] | None = None
+        while True:
+            try:
+                found: tuple[int, bytes] = self._result(self._answer, timeout_s)
+            except WorkerLostError:
+                pauses = pauses or start_pauses(self._clock)
+                pause = next(pauses, None) if self.was_killed else None
+                self.was_killed = False
+                if pause is None:
+                    raise
+            else:
+                return found
+            self._sleep(pause)
+            self._start()
 
     def _result(self, reference: Any, timeout_s: float) -> Any:
         errors = self._ray.exceptions

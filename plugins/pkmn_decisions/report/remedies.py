@@ -44,11 +44,6 @@ class Remedies:
         self._model = core.get("llm") not in (None, "none") or bool(core.get("llm_ensemble"))
 
     @property
-    def asks_a_model(self) -> bool:
-        """True if a language model advises in the run."""
-        return self._model
-
-    @property
     def by_values(self) -> bool:
         """True if the learner's confidence comes from its predicted values."""
         return bool(self._sections.get("hand_over", {}).get("by") == "values")
@@ -124,11 +119,11 @@ class Remedies:
     @property
     def _best_pilot(self) -> str | None:
         """Name of the pilot that the environment itself names first; the run's own if it names none."""
+        own = self._core.get("pilot")
         try:
-            pilots = pilots_of(str(self._core.get("env")))
+            return next(iter(pilots_of(str(self._core.get("env")))), own)
         except PkmnError:
-            pilots = ()  # its plugin is not installed here
-        return next(iter(pilots), self._core.get("pilot"))
+            return own  # the environment's plugin is not installed here
 
     @property
     def _folder(self) -> str:

@@ -87,7 +87,7 @@ class Pad:
         self._left: dict[Key, int] = {}
 
     def press(self, key: Key) -> None:
-        """Presses a key's button, or keeps it held. Of the directions one is held at a time."""
+        """Press a key's button, or keep it held. Of the directions one is held at a time."""
         if key in DIRECTIONS:
             for other in DIRECTIONS:
                 if other is not key and other in self._left:
@@ -97,14 +97,14 @@ class Pad:
         self._left[key] = self._hold_frames if key in DIRECTIONS else TAP_FRAMES
 
     def frame_passed(self) -> None:
-        """Releases what was held long enough."""
+        """Release what was held long enough."""
         for key in list(self._left):
             self._left[key] -= 1
             if not self._left[key]:
                 self._release(key)
 
     def release_all(self) -> None:
-        """Releases every button at the next frame."""
+        """Release every button at the next frame."""
         for key in list(self._left):
             self._release(key)
 

@@ -30,7 +30,7 @@ LEAVE_TIMEOUT_S = 0.5
 
 
 class RawTerminal:
-    """To be entered: ``with RawTerminal() as terminal``.
+    """Terminal that gives single keys and takes drawings, while it is entered: ``with RawTerminal() as terminal``.
 
     Args:
         keyboard: descriptor of the terminal that keys are read from.

@@ -17,14 +17,17 @@ import pytest
 from support.worker_pools import assert_same_course, killing_at, make_spec, play, take, with_environment
 
 from pkmncli.api import PILOT_ACTS, Source
+from pkmncli.api.ray_cluster import SECONDS_TO_PLACE, start_pauses
 from pkmncli.errors import TrainingError
 from pkmncli.seeds import Purpose
 from pkmncli.training.workers.pool import WorkerPool
-from pkmncli.training.workers.process import WorkerLostError
+from pkmncli.training.workers.process import RESULT, WorkerLostError
+from pkmncli.training.workers.ray_workers import RayLink
 from pkmncli.training.workers.spec import EnvironmentSpec, WorkerSpec
 
 ENVS = 3
 STEPS = 40
+PATIENCE_S = 600.0
 
 
 @pytest.mark.long
@@ -48,6 +51,41 @@ def test_actors_go_the_same_way_as_processes_also_after_one_was_killed(ray: Any,
         assert all(map(np.array_equal, pool.call_all("view"), expected_pictures))
         os.kill(pool.process_id(0), signal.SIGKILL)
         assert_same_course([take(pool, np.full(ENVS, PILOT_ACTS)) for _ in range(STEPS)], after)
+
+
+@pytest.mark.parametrize(("seconds_of_a_start", "starts"), [(0.0, 7), (7.0, 7), (30.0, 4), (500.0, 1)])
+def test_pauses_after_failed_starts_grow_and_end_after_two_minutes(seconds_of_a_start: float, starts: int) -> None:
+    times, pauses = [0.0], []
+    for pause in start_pauses(lambda: times[-1]):
+        pauses.append(pause)
+        last_start = times[-1] + pause
+        times.append(last_start + seconds_of_a_start)
+    assert pauses[:-1] == sorted(pauses[:-1])
+    assert len(pauses) == starts
+    assert last_start <= SECONDS_TO_PLACE
+
+
+def dying(spec: WorkerSpec, folder: Path, deaths: int) -> WorkerSpec:
+    """Return the spec on Ray, where so many actors are killed before their environment has started."""
+    arguments = {"folder": str(folder), "deaths": deaths, "spared": os.getpid()}
+    wrappers = (("support.dying_starts:wrapped", arguments),)
+    return replace(spec, ray=True, environment=replace(spec.environment, wrappers=wrappers))
+
+
+@pytest.mark.long
+def test_an_actor_that_dies_as_it_starts_is_started_again_for_two_minutes(ray: Any, tmp_path: Path) -> None:
+    pauses: list[float] = []
+    link = RayLink(0, dying(make_spec(1), tmp_path, 5), ray, clock=lambda: sum(pauses), sleep=pauses.append)
+    assert link.receive(PATIENCE_S)[:1] == RESULT
+    assert pauses == [1, 2, 4, 8, 16]
+    link.kill()
+    pauses.clear()
+    link = RayLink(0, dying(make_spec(1), tmp_path, 99), ray, clock=lambda: 100 * len(pauses), sleep=pauses.append)
+    with pytest.raises(WorkerLostError, match="its actor ended"):
+        link.receive(PATIENCE_S)
+    assert pauses == [1, 2]
+    assert not link.was_killed, "so the pool does not try it again, either"
+    link.kill()
 
 
 @pytest.mark.long

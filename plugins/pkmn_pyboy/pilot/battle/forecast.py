@@ -28,7 +28,7 @@ class Forecast:
 
     @property
     def score(self) -> float:
-        """Both as one number, 0 to 2: above 1 for a victory."""
+        """Value of the outcome, 0 to 2: above 1 for a victory."""
         return 1.0 + self.left if self.won else self.beaten
 
 
