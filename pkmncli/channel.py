@@ -14,8 +14,14 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from multiprocessing import Pipe, reduction
-from multiprocessing.connection import Connection
 from typing import NamedTuple
+
+if sys.platform == "win32":
+    from multiprocessing.connection import PipeConnection as Connection
+else:
+    from multiprocessing.connection import Connection
+
+__all__ = ["LOOK_SECONDS", "Channel", "Connection", "Ends", "GeneralChannel"]
 
 LOOK_SECONDS = 1.0
 """Seconds without progress of a message after which ``look`` is called."""
@@ -52,8 +58,8 @@ class Ends(NamedTuple):
             connection.close()
 
 
-class Channel:
-    """End of a pipe whose two sides take turns, so at most one message is in transit.
+class GeneralChannel:
+    """End of a pipe whose two sides take turns, so at most one message is in transit. It works on every system.
 
     Args:
         ends: this end; a connection alone carries messages, too.
@@ -64,26 +70,10 @@ class Channel:
     def __init__(self, ends: Ends | Connection, look: Callable[[], None] | None = None) -> None:
         self.ends = ends if isinstance(ends, Ends) else Ends(ends, ends, ends)
         self.look = look
-        self._reads_at, self._writes_at = self.ends.reader.fileno(), self.ends.writer.fileno()
-        self._poll = None if sys.platform == "win32" else select.poll()
-        if self._poll is not None:
-            self._poll.register(self._reads_at, select.POLLIN)
-            # a stopped process takes no message, and a long one would never be sent
-            os.set_blocking(self._reads_at, look is None)
-            os.set_blocking(self._writes_at, look is None)
 
     def send(self, message: bytes) -> None:
         """Send a message. Raise OSError if the other side is gone."""
-        if self._poll is None:
-            self.ends.writer.send_bytes(message)
-            return
-        size = len(message)
-        head = _LENGTH.pack(size) if size < 1 << 31 else _LONG_LENGTH.pack(-1, size)
-        if size <= _CHUNK:
-            self._write(head + message)
-        else:
-            self._write(head)
-            self._write(message)
+        self.ends.writer.send_bytes(message)
 
     def send_handle(self, descriptor: int, process_id: int) -> None:
         """Send a handle to the process at the other end."""
@@ -91,65 +81,96 @@ class Channel:
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until a message, or the end of the other side, can be received. Return whether one can."""
-        if self._poll is None:
-            return self.ends.reader.poll(timeout_s)
-        return bool(self._poll.poll(timeout_s * 1000))
+        return self.ends.reader.poll(timeout_s)
 
     def receive(self) -> bytes:
         """Return the next message. Raise EOFError or OSError if the other side is gone."""
-        if self._poll is None:
-            while self.look is not None and not self.ends.reader.poll(LOOK_SECONDS):
-                self.look()
-            return self.ends.reader.recv_bytes()
-        data = self._read(_CHUNK)
-        while len(data) < _LENGTH.size:
-            data += self._read(_CHUNK)
-        (length,) = _LENGTH.unpack_from(data)
-        begins = _LENGTH.size
-        if length < 0:
-            while len(data) < _LONG_LENGTH.size:
-                data += self._read(_CHUNK)
-            _, length = _LONG_LENGTH.unpack_from(data)
-            begins = _LONG_LENGTH.size
-        missing = length + begins - len(data)
-        if missing == 0:
-            return data[begins:]
-        parts = [data[begins:]]
-        while missing > 0:
-            parts.append(self._read(min(missing, 1 << 20)))
-            missing -= len(parts[-1])
-        return b"".join(parts)
-
-    def _write(self, message: bytes) -> None:
-        rest: bytes | memoryview = message
-        while (written := self._write_some(rest)) < len(rest):
-            rest = memoryview(rest)[written:]
-
-    def _write_some(self, data: bytes | memoryview) -> int:
-        while True:
-            try:
-                return os.write(self._writes_at, data)
-            except BlockingIOError:
-                self._wait_for(self._writes_at, select.POLLOUT)
-
-    def _read(self, most: int) -> bytes:
-        while True:
-            try:
-                data = os.read(self._reads_at, most)
-            except BlockingIOError:
-                self._wait_for(self._reads_at, select.POLLIN)
-                continue
-            if not data:
-                raise EOFError
-            return data
-
-    def _wait_for(self, descriptor: int, event: int) -> None:
-        poll = select.poll()
-        poll.register(descriptor, event)
-        while not poll.poll(LOOK_SECONDS * 1000):
-            if self.look is not None:
-                self.look()
+        while self.look is not None and not self.ends.reader.poll(LOOK_SECONDS):
+            self.look()
+        return self.ends.reader.recv_bytes()
 
     def close(self) -> None:
         """Close this end, which the other side notices."""
         self.ends.close()
+
+
+if sys.platform == "win32":
+    Channel = GeneralChannel
+else:
+
+    class Channel(GeneralChannel):
+        """The same, in fewer system calls; and a side that takes no message is noticed, too."""
+
+        def __init__(self, ends: Ends | Connection, look: Callable[[], None] | None = None) -> None:
+            super().__init__(ends, look)
+            self._reads_at, self._writes_at = self.ends.reader.fileno(), self.ends.writer.fileno()
+            self._poll = select.poll()
+            self._poll.register(self._reads_at, select.POLLIN)
+            # a stopped process takes no message, and a long one would never be sent
+            os.set_blocking(self._reads_at, look is None)
+            os.set_blocking(self._writes_at, look is None)
+
+        def send(self, message: bytes) -> None:
+            """Send a message. Raise OSError if the other side is gone."""
+            size = len(message)
+            head = _LENGTH.pack(size) if size < 1 << 31 else _LONG_LENGTH.pack(-1, size)
+            if size <= _CHUNK:
+                self._write(head + message)
+            else:
+                self._write(head)
+                self._write(message)
+
+        def wait(self, timeout_s: float) -> bool:
+            """Wait until a message, or the end of the other side, can be received. Return whether one can."""
+            return bool(self._poll.poll(timeout_s * 1000))
+
+        def receive(self) -> bytes:
+            """Return the next message. Raise EOFError or OSError if the other side is gone."""
+            data = self._read(_CHUNK)
+            while len(data) < _LENGTH.size:
+                data += self._read(_CHUNK)
+            (length,) = _LENGTH.unpack_from(data)
+            begins = _LENGTH.size
+            if length < 0:
+                while len(data) < _LONG_LENGTH.size:
+                    data += self._read(_CHUNK)
+                _, length = _LONG_LENGTH.unpack_from(data)
+                begins = _LONG_LENGTH.size
+            missing = length + begins - len(data)
+            if missing == 0:
+                return data[begins:]
+            parts = [data[begins:]]
+            while missing > 0:
+                parts.append(self._read(min(missing, 1 << 20)))
+                missing -= len(parts[-1])
+            return b"".join(parts)
+
+        def _write(self, message: bytes) -> None:
+            rest: bytes | memoryview = message
+            while (written := self._write_some(rest)) < len(rest):
+                rest = memoryview(rest)[written:]
+
+        def _write_some(self, data: bytes | memoryview) -> int:
+            while True:
+                try:
+                    return os.write(self._writes_at, data)
+                except BlockingIOError:
+                    self._wait_for(self._writes_at, select.POLLOUT)
+
+        def _read(self, most: int) -> bytes:
+            while True:
+                try:
+                    data = os.read(self._reads_at, most)
+                except BlockingIOError:
+                    self._wait_for(self._reads_at, select.POLLIN)
+                    continue
+                if not data:
+                    raise EOFError
+                return data
+
+        def _wait_for(self, descriptor: int, event: int) -> None:
+            poll = select.poll()
+            poll.register(descriptor, event)
+            while not poll.poll(LOOK_SECONDS * 1000):
+                if self.look is not None:
+                    self.look()

@@ -20,6 +20,8 @@ from pathlib import Path
 from pkmncli.child_processes import NAME_PREFIX, SIGNALS, begin_child
 from pkmncli.outgoing_text import guard_output
 
+assert sys.platform != "win32"  # the type checker's: no fork server is started there
+
 
 def _undo(standard_output: int) -> None:
     """Undo the set-up in a forked process, which may be one of the user's script. A worker does it again by itself.

@@ -323,7 +323,7 @@ class LiveTraining:
         return int(self._board.requests.read()[0][name])
 
 
-if hasattr(os, "pread"):
+if sys.platform != "win32":
     _read_at, _write_at = os.pread, os.pwrite
 else:
     _moving = threading.Lock()

@@ -208,14 +208,13 @@ def _signals_kept() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ended, hangup = signal.getsignal(signal.SIGTERM), getattr(signal, "SIGHUP", None)
-    before = None if hangup is None else signal.pthread_sigmask(signal.SIG_BLOCK, [hangup])
-    try:
+    ended = signal.getsignal(signal.SIGTERM)
+    with contextlib.ExitStack() as at_end:
+        at_end.callback(signal.signal, signal.SIGTERM, ended)
+        if sys.platform != "win32":
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
+            at_end.callback(signal.pthread_sigmask, signal.SIG_SETMASK, before)
         yield
-    finally:
-        signal.signal(signal.SIGTERM, ended)
-        if before is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

@@ -27,8 +27,6 @@ STOPPING = "Stopping: the trainings are saved first. Ctrl-C again ends them at o
 LOOK_S = 0.1
 """Time between two looks at the processes."""
 
-_STOP = signal.SIGINT if sys.platform != "win32" else signal.SIGTERM
-
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -99,7 +97,7 @@ class Trainings:
         for process, one in self._running.items():
             if (names is None or one.name in names) and process not in self._asked and process.poll() is None:
                 self._asked.add(process)
-                process.send_signal(_STOP)
+                ask_to_stop(process)
 
     def ended(self) -> list[Ended]:
         """Return the trainings that ended since the last call."""
@@ -109,6 +107,22 @@ class Trainings:
             _close_input(process)
             found.append(Ended(one, process.returncode, _last_line(log_of(one)) if process.returncode else ""))
         return found
+
+
+def ask_to_stop(process: subprocess.Popen[bytes], *, by_input: bool = sys.platform == "win32") -> None:
+    """Ask a training to save and stop.
+
+    Args:
+        process: the training, begun with ``ENDS_WITH_INPUT`` and a pipe as its standard input.
+        by_input: end its input instead of sending a signal, which on Windows would end it without saving. A training
+            whose input has ended already was asked before, and is ended at once.
+    """
+    if not by_input:
+        process.send_signal(signal.SIGINT)
+    elif process.stdin is not None and process.stdin.closed:
+        process.kill()
+    else:
+        _close_input(process)
 
 
 def _close_input(process: subprocess.Popen[bytes]) -> None:

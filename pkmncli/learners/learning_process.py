@@ -18,7 +18,6 @@ import time
 import traceback
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -26,7 +25,7 @@ import psutil
 import torch
 from torch import Tensor, nn
 
-from pkmncli.channel import LOOK_SECONDS, Channel
+from pkmncli.channel import LOOK_SECONDS, Channel, Connection
 from pkmncli.child_processes import begin_child, main_module_left_out, portable, signals_held
 from pkmncli.diagnostics import say
 from pkmncli.errors import TrainingError

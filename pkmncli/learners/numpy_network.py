@@ -7,7 +7,7 @@ read the memory of the torch network's weights, so an update needs no copy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from pkmncli.learners.networks import ImageBranch, ObservationNetwork, SpreadCod
 from pkmncli.learners.normalisation import LIMIT, Scale
 from pkmncli.learners.observations import PLANES, SCREEN, VECTOR, Columns, ObservationLayout
 
-Rows = NDArray[np.float32]
+Rows: TypeAlias = NDArray[np.float32]
 """Arrays of n observations, (n, ...)."""
 
 _BYTES = np.arange(256, dtype=np.uint8)

@@ -18,6 +18,11 @@ LOOK_S = 0.05
 SPEED_STEP = 2.0
 """Factor by which a key changes the speed."""
 SLOWEST, FASTEST = 0.1, 100.0
+POLL_S = 0.01
+"""Time between two looks at a keyboard that can only be polled, as on Windows."""
+CTRL_C = "\x03"
+WITHOUT_CHARACTER = ("\x00", "\xe0")
+"""Marks that a code of a key follows, which has no character."""
 
 
 class Controls:
@@ -98,17 +103,10 @@ class TerminalKeys:
         self._before: list[Any] = []
 
     def __enter__(self) -> TerminalKeys:
-        with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):
-            import termios  # noqa: PLC0415 - Windows has none
-            import tty  # noqa: PLC0415
-
+        with contextlib.suppress(AttributeError, ValueError, OSError):
             descriptor = sys.stdin.fileno()
-            if os.isatty(descriptor) and os.tcgetpgrp(descriptor) == os.getpgrp():
-                self._before = termios.tcgetattr(descriptor)
-                tty.setcbreak(descriptor, termios.TCSANOW)
-                mode = termios.tcgetattr(descriptor)
-                mode[6][termios.VSUSP] = b"\0"
-                termios.tcsetattr(descriptor, termios.TCSANOW, mode)
+            if os.isatty(descriptor) and _in_foreground(descriptor):
+                self._before = _give_single_keys(descriptor)
                 self._descriptor = descriptor
         return self
 
@@ -116,10 +114,7 @@ class TerminalKeys:
         self, _kind: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
     ) -> None:
         if self._descriptor is not None:
-            import termios  # noqa: PLC0415
-
-            with contextlib.suppress(termios.error):  # the terminal is gone
-                termios.tcsetattr(self._descriptor, termios.TCSAFLUSH, self._before)
+            _restore(self._descriptor, self._before)
             self._descriptor = None
 
     @property
@@ -132,10 +127,78 @@ class TerminalKeys:
         if self._descriptor is None:
             time.sleep(seconds)
             return ""
-        if not select.select([self._descriptor], [], [], seconds)[0]:
+        return _typed_within(self._descriptor, seconds)
+
+
+def polled_keys(seconds: float, pressed: Callable[[], bool], take: Callable[[], str]) -> str:
+    """Return the characters that are typed within so many seconds, of a keyboard that can only be polled.
+
+    Args:
+        seconds: maximum time to wait for the first character.
+        pressed: returns True if a character can be taken.
+        take: returns the next character. Keys without a character, such as arrows, give two: a mark and a code.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was typed.
+    """
+    until = time.monotonic() + seconds
+    while not pressed():
+        left = until - time.monotonic()
+        if left <= 0:
+            return ""
+        time.sleep(min(left, POLL_S))
+    typed = ""
+    while pressed():
+        character = take()
+        if character == CTRL_C:
+            raise KeyboardInterrupt
+        if character in WITHOUT_CHARACTER:
+            take()
+        else:
+            typed += character
+    return typed
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _in_foreground(descriptor: int) -> bool:
+        return True
+
+    def _give_single_keys(descriptor: int) -> list[Any]:
+        return []  # the console gives single keys to whoever asks for them
+
+    def _restore(descriptor: int, before: list[Any]) -> None:
+        pass
+
+    def _typed_within(descriptor: int, seconds: float) -> str:
+        return polled_keys(seconds, msvcrt.kbhit, msvcrt.getwch)
+
+else:
+    import termios
+    import tty
+
+    def _in_foreground(descriptor: int) -> bool:
+        return os.tcgetpgrp(descriptor) == os.getpgrp()
+
+    def _give_single_keys(descriptor: int) -> list[Any]:
+        """Have single keys come at once and unseen. Return the mode of before."""
+        before = termios.tcgetattr(descriptor)
+        tty.setcbreak(descriptor, termios.TCSANOW)
+        mode = termios.tcgetattr(descriptor)
+        mode[6][termios.VSUSP] = b"\0"
+        termios.tcsetattr(descriptor, termios.TCSANOW, mode)
+        return before
+
+    def _restore(descriptor: int, before: list[Any]) -> None:
+        with contextlib.suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(descriptor, termios.TCSAFLUSH, before)
+
+    def _typed_within(descriptor: int, seconds: float) -> str:
+        if not select.select([descriptor], [], [], seconds)[0]:
             return ""
         try:
-            typed = os.read(self._descriptor, 64)
+            typed = os.read(descriptor, 64)
         except OSError:
             typed = b""
         return typed.decode("latin-1") or "q"

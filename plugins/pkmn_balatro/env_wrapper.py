@@ -74,7 +74,7 @@ class EnvironmentWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
         def take(state: Mapping[str, Any]) -> None:
             load(state["inside"])
-            vars(self).update(state["own"])
+            self.__dict__.update(state["own"])
 
         return take
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
-Mark = torch.cuda.Event | None
+Mark: TypeAlias = torch.cuda.Event | None
 """A point in a stream's queue of work; None on a CPU."""
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pkmn_multimodel.actor import Actor, take_games, take_updates, updates_of
-from pkmncli.api.ray_cluster import SECONDS_TO_PLACE, begin_actor, ray_cluster, room_for, start_pauses
+from pkmncli.api.ray_cluster import SECONDS_TO_PLACE, ray_cluster, room_for, start_pauses
 from pkmncli.errors import ConfigurationError, TrainingError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from multiprocessing import Pipe
 import pytest
 
 from pkmncli import channel
-from pkmncli.channel import Channel, Ends
+from pkmncli.channel import Channel, Ends, GeneralChannel
 
 LENGTHS = [0, 1, 65_531, 65_532, 65_536, 65_537, 3_000_000]
 
@@ -33,10 +33,17 @@ def gives_up() -> None:
     raise GaveUpError
 
 
+BOTH = pytest.mark.parametrize("kind", [Channel, GeneralChannel])
+"""The channel of this system, and the one of all others, such as Windows."""
+
+
+@BOTH
 @pytest.mark.parametrize("length", LENGTHS)
-def test_messages_arrive_whole_in_both_directions(length: int, ends: tuple[Ends, Ends]) -> None:
+def test_messages_arrive_whole_in_both_directions(
+    length: int, kind: type[GeneralChannel], ends: tuple[Ends, Ends]
+) -> None:
     looks: list[None] = []
-    parent, child = Channel(ends[0], lambda: looks.append(None)), Channel(ends[1])
+    parent, child = kind(ends[0], lambda: looks.append(None)), kind(ends[1])
     message = os.urandom(length)
     with ThreadPoolExecutor(1) as thread:
         sent = thread.submit(parent.send, message)
@@ -47,11 +54,12 @@ def test_messages_arrive_whole_in_both_directions(length: int, ends: tuple[Ends,
         sent.result()
 
 
+@BOTH
 @pytest.mark.parametrize("length", LENGTHS)
-def test_the_format_is_that_of_connections(length: int, ends: tuple[Ends, Ends]) -> None:
+def test_the_format_is_that_of_connections(length: int, kind: type[GeneralChannel], ends: tuple[Ends, Ends]) -> None:
     message = os.urandom(length)
     with ThreadPoolExecutor(1) as thread:
-        sent = thread.submit(Channel(ends[0], lambda: None).send, message)
+        sent = thread.submit(kind(ends[0], lambda: None).send, message)
         assert ends[1].reader.recv_bytes() == message
         sent.result()
 
@@ -72,10 +80,19 @@ def test_who_stops_in_the_midst_of_a_message_is_given_up(ends: tuple[Ends, Ends]
         Channel(ends[0], gives_up).receive()
 
 
-def test_who_is_gone_is_told_at_once(ends: tuple[Ends, Ends]) -> None:
-    parent = Channel(ends[0], lambda: None)
+@BOTH
+def test_who_is_gone_is_told_at_once(kind: type[GeneralChannel], ends: tuple[Ends, Ends]) -> None:
+    parent = kind(ends[0], lambda: None)
     ends[1].close()
     with pytest.raises(EOFError):
         parent.receive()
     with pytest.raises(OSError, match="Broken pipe"):
         parent.send(b"x")
+
+
+def test_the_general_channel_looks_while_it_waits(ends: tuple[Ends, Ends]) -> None:
+    with pytest.raises(GaveUpError):
+        GeneralChannel(ends[0], gives_up).receive()
+    assert not GeneralChannel(ends[0]).wait(0)
+    GeneralChannel(ends[1]).send(b"x")
+    assert GeneralChannel(ends[0]).wait(10)

@@ -20,7 +20,7 @@ from support.terminal_session import terminal_session
 
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
-from pkmncli.replay.controls import Controls
+from pkmncli.replay.controls import Controls, polled_keys
 from pkmncli.replay.live_play import LivePlay
 from pkmncli.runs import Run
 from pkmncli.training.evaluation.run_evaluation import EvaluationMode, RunEvaluation, for_evaluation
@@ -93,6 +93,17 @@ def test_keys_pause_change_the_speed_and_end() -> None:
 def test_a_pause_can_be_interrupted() -> None:
     with pytest.raises(KeyboardInterrupt):
         Controls(1000.0, 4.0, keys(" "), iter([False, False, True]).__next__).wait(lambda: None)
+
+
+def test_a_keyboard_that_can_only_be_polled_gives_characters_and_no_codes_of_keys() -> None:
+    """As on Windows, where an arrow gives a mark and a code, which is a character of another key."""
+    waiting = [*" ", "\xe0", "q", "\x00", "-", *"+"]
+    looks = iter([False, False])
+    typed = polled_keys(60.0, lambda: next(looks, bool(waiting)), lambda: waiting.pop(0))
+    assert typed == " +"
+    assert polled_keys(0.0, lambda: bool(waiting), lambda: waiting.pop(0)) == ""
+    with pytest.raises(KeyboardInterrupt):
+        polled_keys(0.0, lambda: True, lambda: "\x03")
 
 
 @contextmanager

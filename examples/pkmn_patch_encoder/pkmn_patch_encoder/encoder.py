@@ -20,7 +20,7 @@ class PatchEncoder(nn.Module):
         """Build an untrained encoder. Raise ConfigurationError if there is no screen to read."""
         super().__init__()
         if not layout.screen_shape:
-            raise ConfigurationError("encoder 'patches' reads screens; use an observation_type other than state")
+            raise ConfigurationError("encoder 'patches' reads screens: run with --observation-type goal_screen")
         *frames, height, packed_width = layout.screen_shape
         side, features = settings.patch_pixels, settings.patch_features
         count = (height // side) * (2 * packed_width // side)

@@ -20,12 +20,10 @@ from pkmncli.atomic_files import reason
 from pkmncli.errors import TrainingError
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     import gymnasium
     from numpy.typing import NDArray
 
-    from pkmncli.channel import Channel
+    from pkmncli.channel import Channel, Connection
 
 RECORD_DTYPE = np.dtype(list(STEP_RECORD), align=True)
 

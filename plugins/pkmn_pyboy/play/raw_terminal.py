@@ -8,12 +8,13 @@ several pages are missing it is still busy showing them, perhaps far away, and i
 from __future__ import annotations
 
 import contextlib
-import copy
 import os
 import select
+import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
+from typing import Any
 
 from pkmn_pyboy.play.keys import Key, KeyDecoder
 from pkmncli.errors import ConfigurationError
@@ -28,6 +29,8 @@ MOST_UNANSWERED = 3
 ANSWER_TIMEOUT_S = 1.0
 LEAVE_TIMEOUT_S = 0.5
 
+_IS_SUPPORTED = sys.platform != "win32"
+
 
 class RawTerminal:
     """Terminal that gives single keys and takes drawings, while it is entered: ``with RawTerminal() as terminal``.
@@ -41,17 +44,14 @@ class RawTerminal:
     """
 
     def __init__(self, keyboard: int = 0, display: int = 1) -> None:
-        try:
-            import termios  # noqa: PLC0415 - Windows has none
-        except ImportError:
-            raise ConfigurationError("Playing in the terminal needs Linux or macOS: play in a window instead") from None
+        if not _IS_SUPPORTED:
+            raise ConfigurationError("Playing in the terminal needs Linux or macOS: play in a window instead")
         for descriptor, name in ((keyboard, "standard input"), (display, "standard output")):
             if not os.isatty(descriptor):
                 raise ConfigurationError(
                     f"The game can't be played in the terminal: {name} is no terminal. Run pkmn play in one "
                     "without a pipe, or where there is a display without --terminal"
                 )
-        self._termios = termios
         self._keyboard = keyboard
         self._display = display
         self._own = display
@@ -64,17 +64,10 @@ class RawTerminal:
         self._asked_s = 0.0
 
     def __enter__(self) -> RawTerminal:
-        termios = self._termios
-        self._before = termios.tcgetattr(self._keyboard)
+        self._before = _mode(self._keyboard)
         self._own = _open_again(self._display)
         try:
-            mode = copy.deepcopy(self._before)
-            # Single keys, unchanged and not shown. Ctrl-C still interrupts; Ctrl-Z would leave the picture behind.
-            mode[0] &= ~(termios.IXON | termios.ICRNL)
-            mode[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
-            for character, value in ((termios.VMIN, 1), (termios.VTIME, 0), (termios.VSUSP, 0), (termios.VQUIT, 0)):
-                mode[6][character] = value if character in (termios.VMIN, termios.VTIME) else b"\0"
-            termios.tcsetattr(self._keyboard, termios.TCSANOW, mode)
+            _give_single_keys(self._keyboard)
             self._send(_ENTER)
         except BaseException:
             self._leave()
@@ -162,15 +155,48 @@ class RawTerminal:
         if self._own != self._display:
             os.close(self._own)
         # At once: a terminal that has stopped taking output must not hold up the end.
-        with contextlib.suppress(self._termios.error):
-            self._termios.tcflush(self._keyboard, self._termios.TCIFLUSH)
-        with contextlib.suppress(self._termios.error):
-            self._termios.tcsetattr(self._keyboard, self._termios.TCSANOW, self._before)
+        _restore(self._keyboard, self._before)
 
 
-def _open_again(descriptor: int) -> int:
-    """Return a descriptor of the same terminal that does not block; the given one if that fails."""
-    try:
-        return os.open(os.ttyname(descriptor), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
-    except OSError:
-        return descriptor
+if sys.platform == "win32":  # where no terminal of this kind is ever entered
+
+    def _mode(keyboard: int) -> list[Any]:
+        raise NotImplementedError
+
+    def _give_single_keys(keyboard: int) -> None:
+        raise NotImplementedError
+
+    def _restore(keyboard: int, before: list[Any]) -> None:
+        raise NotImplementedError
+
+    def _open_again(display: int) -> int:
+        raise NotImplementedError
+
+else:
+    import termios
+
+    def _mode(keyboard: int) -> list[Any]:
+        return termios.tcgetattr(keyboard)
+
+    def _give_single_keys(keyboard: int) -> None:
+        """Have single keys come unchanged, unseen. Ctrl-C still interrupts; Ctrl-Z would leave the picture behind."""
+        mode = termios.tcgetattr(keyboard)
+        mode[0] &= ~(termios.IXON | termios.ICRNL)
+        mode[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
+        for character, value in ((termios.VMIN, 1), (termios.VTIME, 0), (termios.VSUSP, 0), (termios.VQUIT, 0)):
+            mode[6][character] = value if character in (termios.VMIN, termios.VTIME) else b"\0"
+        termios.tcsetattr(keyboard, termios.TCSANOW, mode)
+
+    def _restore(keyboard: int, before: list[Any]) -> None:
+        """Restore the mode of before, and drop what was typed. Whatever goes wrong, the terminal is gone."""
+        with contextlib.suppress(termios.error):
+            termios.tcflush(keyboard, termios.TCIFLUSH)
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(keyboard, termios.TCSANOW, before)
+
+    def _open_again(display: int) -> int:
+        """Return a descriptor of the same terminal that does not block; the given one if that fails."""
+        try:
+            return os.open(os.ttyname(display), os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        except OSError:
+            return display

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pkmncli.errors import RunError
-from pkmncli.experiments.side_by_side import Ended, Trainings, run_side_by_side, take_over
+from pkmncli.experiments.side_by_side import Ended, Trainings, ask_to_stop, run_side_by_side, take_over
 
 COUNTS_ITSELF = """
 import pathlib, time
@@ -121,6 +121,20 @@ def test_each_is_asked_once_to_stop(make: Callable[[str, str], Any], tmp_path: P
     while trainings:
         trainings.ended()
     assert (tmp_path / "asked-one").read_text() == "x"
+
+
+def test_where_a_signal_would_not_save_the_end_of_the_input_asks_to_stop(tmp_path: Path) -> None:
+    """As on Windows; whoever was asked in vain is ended at once."""
+    obeys = [sys.executable, "-c", "import sys; sys.stdin.read(); sys.exit(143)"]
+    with subprocess.Popen(obeys, stdin=subprocess.PIPE) as process:
+        ask_to_stop(process, by_input=True)
+        assert process.wait() == 143
+    ignores = [sys.executable, "-c", "import time\nwhile True:\n    time.sleep(1)"]
+    with subprocess.Popen(ignores, stdin=subprocess.PIPE) as process:
+        ask_to_stop(process, by_input=True)
+        assert process.poll() is None
+        ask_to_stop(process, by_input=True)
+        assert process.wait() == -signal.SIGKILL
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no such locks there")
