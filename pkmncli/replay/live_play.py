@@ -91,7 +91,7 @@ class LivePlay:
         self._decided = f"{self._decided}, by {who}, confidence {float(record['confidence']):.2f}".removeprefix(", ")
         self._reason = bytes(record["reason"]).decode(errors="ignore")
         if record["terminated"] or record["truncated"]:
-            success = self.pool.success_of_ended(0)
+            success = self.pool.latest_end(0).success
             how = "" if success is None else ", goal reached" if success else ", goal not reached"
             self.ended.append(f"{self._step:,} steps, reward {self._reward:,.1f}{how}")
             self._step, self._reward = 0, 0.0

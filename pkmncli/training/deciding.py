@@ -19,7 +19,8 @@ from pkmncli.training.no_learner import NoLearner
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pkmncli.training.workers.pool import StepResult, WorkerPool
+    from pkmncli.training.workers.pool import WorkerPool
+    from pkmncli.training.workers.step_result import StepResult
 
 
 @dataclass(frozen=True, slots=True)

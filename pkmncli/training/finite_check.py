@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pkmncli.training.workers.pool import StepResult
+    from pkmncli.training.workers.step_result import StepResult
 
 
 class FiniteCheck:
@@ -28,17 +27,15 @@ class FiniteCheck:
         self._reward_reported = self._observation_reported = False
 
     def of_rewards(self, result: StepResult) -> str:
-        """Return the problem of the rewards of a step, once; else an empty text."""
+        """Return the problem of the rewards of steps, once; else an empty text."""
         if self._reward_reported:
             return ""
-        for environment, one in enumerate(result.values):
-            if not math.isfinite(one.reward):
-                self._reward_reported = True
-                return self._of_reward(environment, result)
-        return ""
-
-    def _of_reward(self, environment: int, result: StepResult) -> str:
-        record = result.records[environment]
+        rewards = result.rows["reward"]
+        if np.isfinite(rewards).all():
+            return ""
+        self._reward_reported = True
+        step, environment = np.argwhere(~np.isfinite(rewards))[0]
+        record = result.rows[step, environment]
         parts = zip(self._part_names, record["reward_parts"], strict=False)
         wrong = [name for name, part in parts if not np.isfinite(part)]
         of = f", by its part {wrong[0]!r}" if wrong else ""

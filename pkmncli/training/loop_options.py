@@ -68,6 +68,21 @@ class TrainerOptions:
         budgets = {"steps": self.total_steps, "episodes": self.total_episodes}
         return ", ".join(f"{name} = {most:,}" for name, most in budgets.items() if most is not None)
 
+    def steps_ahead(self, progress: Progress, num_envs: int, interval: int) -> int:
+        """Return the steps of every environment that can be taken until one may end a budget or an interval.
+
+        Args:
+            progress: of the training, whose budget is not used up.
+            num_envs: environments, each of which may end an episode with every step.
+            interval: a further one, in steps.
+        """
+        save, evaluate = self.save_interval, self.eval_interval
+        of_steps = self.total_steps, save.steps, evaluate.steps, interval
+        of_episodes = self.total_episodes, save.episodes, evaluate.episodes
+        left = [every - progress.steps % every for every in of_steps if every is not None]
+        left += [every - progress.episodes % every for every in of_episodes if every is not None]
+        return -(-min(left) // num_envs)
+
     def fraction_used(self, progress: Progress) -> float:
         """Return the used share of the budget: 1 and more ends the training."""
         return max(

@@ -37,13 +37,15 @@ if TYPE_CHECKING:
     from pkmncli.training.beginnings.episode_starts import EpisodeStarts
     from pkmncli.training.run_keeper import RunKeeper
     from pkmncli.training.workers.pool import WorkerPool
+    from pkmncli.training.workers.spec import EpisodeEnd
+    from pkmncli.training.workers.step_result import StepResult
 
 logger = logging.getLogger(__name__)
 
 METRICS_INTERVAL = 1000
 """Environment steps between two rows of averaged metrics."""
-LOOK_INTERVAL = 64
-"""Steps of every environment between two checks of observations that nobody else reads."""
+PLAY_SECONDS = 0.2
+"""Time after which pilots that play alone begin no further steps before a look at what people ask for."""
 
 
 class Trainer:
@@ -208,7 +210,7 @@ class Trainer:
                     self.save_checkpoint()  # until then there is nothing to resume from
                 self._before_step()
                 if not interrupted():
-                    self._one_step()
+                    self._steps()
             if self._options.eval_interval.ever and not interrupted():
                 self._evaluate()
             if self._saved_at != self.statistics.steps:
@@ -228,17 +230,34 @@ class Trainer:
         self._notify(Callback.on_finish, self, summary)
         return summary
 
-    def _one_step(self) -> None:
-        clock = time.perf_counter
-        began = clock()
-        statistics, recorder = self.statistics, self._record.recorder
-        before = statistics.progress
-        steps_before = before.steps
-        if self._advice is not None and not self._advice.before_step(steps_before, self.interrupted):
+    def _steps(self) -> None:
+        """Take a step of every environment, or several where the pilots alone decide."""
+        began, statistics = time.perf_counter(), self.statistics
+        before, num_envs = statistics.progress, self._pool.num_envs
+        if self._advice is not None and not self._advice.before_step(before.steps, self.interrupted):
             return
-        asked = clock()
-        if self._decider.observes or steps_before % (LOOK_INTERVAL * self._pool.num_envs) == 0:
-            self._warn(self._finite.of_observations(self._pool.observations(), steps_before))
+        asked = time.perf_counter()
+        if self._decider.observes or before.steps % METRICS_INTERVAL < num_envs:
+            self._warn(self._finite.of_observations(self._pool.observations(), before.steps))
+        if self._plays_ahead:
+            self._play()
+        else:
+            self._one_step(began, asked)
+        self._notify(Callback.on_step, self)
+        if crossings(before.steps, statistics.steps, METRICS_INTERVAL):
+            self._log_metrics()
+        if self._record.recorder.flush_is_due:
+            self._keeper.write(self._record.recorder.begin_flush)
+        statistics.elapsed_s += time.perf_counter() - began
+        now = statistics.progress
+        if self._options.eval_interval.passed(before, now):
+            self._evaluate()
+        if self._save_wanted or self._options.save_interval.passed(before, now):
+            self.save_checkpoint()
+
+    def _one_step(self, began: float, asked: float) -> None:
+        """Decide and take one step of every environment. The times are those for the meters."""
+        clock, steps_before = time.perf_counter, self.statistics.steps
         decides = not self._between.pretraining.pending
         choice = self._decider.choose(learner_decides=decides)
         self._log.before_step(choice)
@@ -261,25 +280,39 @@ class Trainer:
             self._starts.after_step(records)
         self._record.keep_metrics(self._between.take_metrics())
         recorded = clock()
-        for _window in range(crossings(steps_before, statistics.steps, self._learner.update_interval)):
+        for _window in range(crossings(steps_before, self.statistics.steps, self._learner.update_interval)):
             if decides:
                 self._take_metrics(self._thread.next_window())
         learned = clock()
         self._meters.add_step(began, asked, acted, stepped, recorded, learned)
-        for index in result.ended:
-            self._end_episode(index, records[index])
-        self._latest = records[0]
-        self._notify(Callback.on_step, self)
-        if crossings(steps_before, statistics.steps, METRICS_INTERVAL):
-            self._log_metrics()
-        if recorder.flush_is_due:
-            self._keeper.write(recorder.begin_flush)
-        statistics.elapsed_s += clock() - began
-        now = statistics.progress
-        if self._options.eval_interval.passed(before, now):
-            self._evaluate()
-        if self._save_wanted or self._options.save_interval.passed(before, now):
-            self.save_checkpoint()
+        self._end_episodes(result)
+
+    @property
+    def _plays_ahead(self) -> bool:
+        """True if nothing is decided, asked or shown between two steps."""
+        decided = self._decider.observes or self._advice is not None or self._starts is not None
+        return not (decided or self._notify.follows_each_step or logger.isEnabledFor(logging.DEBUG))
+
+    def _play(self) -> None:
+        """Let the pilots play until something needs the environments as they are, or somebody may wait."""
+        clock, num_envs = time.perf_counter, self._pool.num_envs
+        began = clock()
+        until = began + PLAY_SECONDS
+        count = self._options.steps_ahead(self.statistics.progress, num_envs, METRICS_INTERVAL)
+        for result in self._pool.play(count, lambda: clock() >= until or self.interrupted()):
+            stepped = clock()
+            self._warn(self._finite.of_rewards(result))
+            self._record.add_steps(result)
+            self._end_episodes(result)
+            recorded = clock()
+            self._meters.add_step(began, began, began, stepped, recorded, recorded)
+            began = recorded
+
+    def _end_episodes(self, result: StepResult) -> None:
+        """Take in the ends of episodes among some steps."""
+        for index, record, end in self._record.ends(result):
+            self._end_episode(index, record, end)
+        self._latest = result.records[0]
 
     def _warn(self, problem: str) -> None:
         if problem:
@@ -380,9 +413,9 @@ class Trainer:
         start = "" if self._starts is None else self._starts.begin(index, number)
         return RunningEpisode(number, seed, self.statistics.steps, start=start)
 
-    def _end_episode(self, index: int, record: np.void) -> None:
-        summary = self._record.end_episode(index, record)
-        self._record.keep_metrics(metrics_of(summary, self._pool.rewards_of_ended(index)))
+    def _end_episode(self, index: int, record: np.void, end: EpisodeEnd) -> None:
+        summary = self._record.end_episode(index, record, end)
+        self._record.keep_metrics(metrics_of(summary, end.reward_totals))
         self._record.episodes[index] = self._new_episode(index, summary.episode + 1)
         self._notify(Callback.on_episode, self, summary)
         if self._progression.follows:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from pkmncli.api import Algorithm
     from pkmncli.plugins import Registry
-    from pkmncli.training.workers.pool import StepResult, WorkerPool
+    from pkmncli.training.workers.pool import WorkerPool
+    from pkmncli.training.workers.step_result import StepResult
 
 _BY_ADVISED = (Source.RULE, Source.LLM)
 

@@ -58,6 +58,9 @@ class Callback:
     Methods are called by the trainer's thread and must return soon. An error that one raises ends the training.
     """
 
+    follows_each_step = False
+    """True if it may save or end the training after any step; otherwise several may be taken at once."""
+
     def on_start(self, training: Training) -> None:
         """Training starts, or resumes after ``training.statistics.steps`` steps."""
 
@@ -65,7 +68,7 @@ class Callback:
         """Handle the time before a step. The callback may save or pause."""
 
     def on_step(self, training: Training) -> None:
-        """Handle a completed step of all environments."""
+        """Handle a completed step of all environments, or several."""
 
     def on_episode_start(self, training: Training, environment: int, number: int, seed: int) -> None:
         """Episode ``number`` of an environment starts."""
@@ -120,6 +123,11 @@ class Callbacks:
         self._callbacks = tuple(callbacks)
         self._methods: dict[str, list[Callable[..., None]]] = {}
         """Methods to call by the name of their event."""
+
+    @property
+    def follows_each_step(self) -> bool:
+        """True if one of them does."""
+        return any(one.follows_each_step for one in self._callbacks)
 
     def __call__(self, event: Callable[Concatenate[Callback, P], None], *arguments: P.args, **named: P.kwargs) -> None:
         """Call the method of every callback that overrides ``event``, a method of :class:`Callback`."""

@@ -110,6 +110,11 @@ class LiveBoardServer(Callback):
         return bool(self._asked()["stop"])
 
     @property
+    def follows_each_step(self) -> bool:  # type: ignore[override]
+        """True while a viewer looks."""
+        return bool(self._asked()["watched_until"] >= time.time())
+
+    @property
     def _want_pause(self) -> bool:
         return bool(self._asked()["pause"])
 

@@ -32,6 +32,11 @@ class ScriptCallbacks(Callback):
         self._trainer = trainer
         self._functions: dict[str, list[Function]] = {event: [] for event in EVENTS}
 
+    @property
+    def follows_each_step(self) -> bool:  # type: ignore[override]
+        """True if there are functions: each may save or end the training."""
+        return any(self._functions.values())
+
     def register(self, event: str, function: Function) -> None:
         """Register a function for an event.
 

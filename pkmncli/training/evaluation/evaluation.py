@@ -25,7 +25,7 @@ from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.assembly import open_store
 from pkmncli.training.recording.episodes import RunningEpisode
 from pkmncli.training.recording.recorder import Recorder
-from pkmncli.training.workers.shared_memory import StepValues
+from pkmncli.training.workers.step_result import StepColumns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -252,16 +252,12 @@ def evaluate(
         for index in pool.ready(running):
             record, episode = pool.finish_step(index), running[index]
             running_steps += 1
-            controls = pool.controls()
-            episode.add(StepValues.of(record), None if controls is None else controls[index])
+            steps, controls = StepColumns.of(record), pool.controls()
+            episode.add(steps if controls is None else steps._replace(actions=[controls[index]]))
             if record["terminated"] or record["truncated"]:
-                summary = episode.summarize(
-                    index,
-                    record,
-                    pool.milestones_of_ended(index),
-                    success=pool.success_of_ended(index),
-                    metrics=pool.metrics_of_ended(index),
-                )
+                end = pool.latest_end(index)
+                milestones = end.milestones(pool.milestone_names)
+                summary = episode.summarize(index, record, milestones, success=end.success, metrics=end.metrics)
                 overall = episode_number(index, episode.number, num_envs)
                 done[overall] = EvaluatedEpisode(summary, episode, int(record["frames"]))
                 running_steps -= summary.steps

@@ -139,7 +139,7 @@ class CurriculumEvaluation:
                 episode.add(float(record["reward"]))
                 ended = bool(record["terminated"] or record["truncated"])
                 if ended or episode.idle >= self.idle_steps:
-                    success = pool.success_of_ended(index) if ended else None
+                    success = pool.latest_end(index).success if ended else None
                     found[episode.number] = Measured(episode.reward, episode.steps, success)
                     del running[index]
                     if waiting[index]:

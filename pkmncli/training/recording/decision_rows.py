@@ -48,9 +48,9 @@ class StepRows:
         self._no_models = [""] * num_envs
 
     @property
-    def full(self) -> bool:
-        """True if there is no room for another step before some are taken."""
-        return self._steps == len(self._records)
+    def room(self) -> int:
+        """Steps that can be added before some are taken."""
+        return len(self._records) - self._steps
 
     def add(
         self,
@@ -61,21 +61,23 @@ class StepRows:
         latencies_s: Sequence[float] | None = None,
         values: NDArray[np.float32] | None = None,
     ) -> None:
-        """Take in one step of every environment at the time ``now``.
+        """Take in steps of every environment at the time ``now``.
 
         The other arguments are those of :meth:`StepRecorder.add_steps`.
         """
-        place = self._steps
-        self._record_bytes[place] = np.ndarray(records.nbytes, np.uint8, records)
-        self._global_steps[place] = global_step
-        self._times[place] = now
-        self._latencies[place] = 0.0 if latencies_s is None else latencies_s
-        self._models.append(self._no_models if models is None else models)
+        count = len(records)
+        places = slice(self._steps, self._steps + count)
+        flat = np.ascontiguousarray(records)
+        self._record_bytes[places] = flat.view(np.uint8)
+        self._global_steps[places] = range(global_step, global_step + count * self._num_envs, self._num_envs)
+        self._times[places] = now
+        self._latencies[places] = 0.0 if latencies_s is None else latencies_s
+        self._models += [self._no_models if models is None else models] * count
         if values is not None:
-            self._room_for_values(values.shape[1])[place] = values
+            self._room_for_values(values.shape[1])[places] = values
         elif self._values is not None:
-            self._values[place] = np.nan
-        self._steps += 1
+            self._values[places] = np.nan
+        self._steps += count
 
     def take(self, *, all_of_them: bool = False) -> dict[str, Any] | None:
         """Return the steps whose outcome is known, as columns of the table of decisions; None if there are none.

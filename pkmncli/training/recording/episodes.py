@@ -15,15 +15,13 @@ from pkmncli.training.workers.action_log import (
     action_bytes,
     action_list,
     no_actions,
-    with_action,
+    with_actions,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from pkmncli.training.workers.shared_memory import StepValues
+    from pkmncli.training.workers.step_result import StepColumns
 
 OUTCOME_GOAL: Final = "goal"
 OUTCOME_ENDED: Final = "ended"
@@ -51,14 +49,17 @@ class RunningEpisode:
     start: str = ""
     """Hash of the saved state that it began in; empty for the training's own start."""
 
-    def add(self, step: StepValues, controls: NDArray[np.float32] | None = None) -> None:
-        """Take in one step, with the controls (dimensions,) of a continuous action."""
-        self.actions = with_action(self.actions, step.action if controls is None else controls)
-        self.fine_hashes.append(step.fine_hash)
-        if step.memory_hash:
-            self.memory_hashes.append((step.step, step.memory_hash))
-        self.total_reward += step.reward
-        self.steps_by_source[step.source] += 1
+    def add(self, steps: StepColumns) -> None:
+        """Take in the steps that follow."""
+        if any(steps.memory_hashes):
+            hashed = enumerate(steps.memory_hashes, self.steps + 1)
+            self.memory_hashes += [(step, digest) for step, digest in hashed if digest]
+        self.actions = with_actions(self.actions, steps.actions)
+        self.fine_hashes += steps.fine_hashes
+        for reward in steps.rewards:
+            self.total_reward += reward
+        for source in steps.sources:
+            self.steps_by_source[source] += 1
 
     @property
     def steps(self) -> int:

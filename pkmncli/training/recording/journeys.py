@@ -10,12 +10,11 @@ from pkmncli.training.recording.journey import Journey, Reached
 if TYPE_CHECKING:
     from pkmncli.training.recording.episodes import RunningEpisode
     from pkmncli.training.workers.pool import WorkerPool
-    from pkmncli.training.workers.shared_memory import StepValues
     from pkmncli.training.workers.spec import Standing
 
 
 class Journeys:
-    """The running episodes' journeys. Asks a worker only when its count of milestones has changed, or for a look.
+    """The running episodes' journeys. Asks a worker only for a look.
 
     Args:
         pool: the environments.
@@ -24,27 +23,28 @@ class Journeys:
     def __init__(self, pool: WorkerPool) -> None:
         self._pool = pool
         self._reached: list[list[Reached]] = [[] for _ in range(pool.num_envs)]
-        self._counts = [0] * pool.num_envs
         self._ended: Journey | None = None
         """The furthest one that has ended."""
 
-    def after_step(self, values: Sequence[StepValues], elapsed_s: float, global_step: int) -> None:
-        """Take in a step of every environment: note milestones that running episodes have reached with it.
+    def note(self, index: int, standing: Standing, elapsed_s: float, global_step: int) -> None:
+        """Take in the standing of an episode that has reached milestones.
 
         Args:
-            values: of the step's records.
+            index: the environment.
+            standing: after the step.
             elapsed_s: seconds that the training has taken.
             global_step: its steps over all environments.
         """
-        for index, one in enumerate(values):
-            if one.milestones != self._counts[index] and not (one.terminated or one.truncated):
-                self._note(index, self._pool.standing(index), elapsed_s, global_step)
-                self._counts[index] = one.milestones
+        known = {one.name for one in self._reached[index]}
+        self._reached[index] += [
+            Reached(name, step, frame, round(elapsed_s, 3), global_step)
+            for name, step, frame in standing.reached(self._pool.milestone_names)
+            if name not in known
+        ]
 
-    def end(self, index: int, episode: RunningEpisode, elapsed_s: float, global_step: int) -> None:
-        """Take in the end of an episode of environment ``index``, whose next one has begun in its process."""
-        standing = self._pool.standing_of_ended(index)
-        self._note(index, standing, elapsed_s, global_step)
+    def end(self, index: int, episode: RunningEpisode, standing: Standing, elapsed_s: float, global_step: int) -> None:
+        """Take in the end of an episode with this standing; other arguments as those of :meth:`note`."""
+        self.note(index, standing, elapsed_s, global_step)
         reached = self._reached[index]
         # where another one got, it says nothing of the way there
         if standing.step and not episode.start:
@@ -52,7 +52,6 @@ class Journeys:
             if self._ended is None or place < self._ended.furthest_first:
                 self._ended = self._journey(index, episode.number, standing, ended=True)
         self._reached[index] = []
-        self._counts[index] = 0
 
     def leading(self, episodes: Sequence[RunningEpisode]) -> Journey:
         """Return the running journey that has got furthest. ``episodes`` are those that run."""
@@ -65,14 +64,6 @@ class Journeys:
         if self._ended is None or (not episodes[running.environment].start and _is_further(running, self._ended)):
             return running
         return self._ended
-
-    def _note(self, index: int, standing: Standing, elapsed_s: float, global_step: int) -> None:
-        known = {one.name for one in self._reached[index]}
-        self._reached[index] += [
-            Reached(name, step, frame, round(elapsed_s, 3), global_step)
-            for name, step, frame in standing.reached(self._pool.milestone_names)
-            if name not in known
-        ]
 
     def _journey(self, index: int, number: int, standing: Standing, *, ended: bool = False) -> Journey:
         reached = tuple(self._reached[index])
@@ -98,16 +89,14 @@ class Journeys:
         """Return plain values to resume from."""
         return {
             "reached": [[one._asdict() for one in reached] for reached in self._reached],
-            "counts": list(self._counts),
             "ended": None if self._ended is None else self._ended.as_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore from :meth:`state_dict`; from none, as of an earlier version, milestones are noted again."""
+        """Restore from :meth:`state_dict`; from none, as of an earlier version, the next milestone notes all again."""
         if not state:
             return
         self._reached = [[Reached(**one) for one in reached] for reached in state["reached"]]
-        self._counts = list(state["counts"])
         self._ended = None if state["ended"] is None else Journey.from_dict(state["ended"])
 
 

@@ -242,18 +242,22 @@ class StepRecorder(Recorder):
         latencies_s: Sequence[float] | None = None,
         values: NDArray[np.float32] | None = None,
     ) -> None:
-        """Take in one step of every environment.
+        """Take in steps of every environment.
 
         Args:
-            global_step: the count before it.
-            records: of the step, shape (num_envs,).
+            global_step: the count before them.
+            records: of the steps, shape (steps, num_envs).
             models: for each environment the language model whose advice was carried out, or an empty text.
             latencies_s: for each how many seconds its answer took, 0 for none.
             values: what the learner thought of each action, (num_envs, num_actions), not finite where unknown.
         """
-        if self._rows.full:
-            self.hand_over()
-        self._rows.add(global_step, time.time(), records, models, latencies_s, values)
+        now, done = time.time(), 0
+        while done < len(records):
+            if not self._rows.room:
+                self.hand_over()
+            part = records[done : done + self._rows.room]
+            self._rows.add(global_step + done * self._num_envs, now, part, models, latencies_s, values)
+            done += len(part)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state of the rows to come, and the decisions that are held back. Call :meth:`flush` before."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pkmncli.api import EpisodeSummary, Source, Store
 from pkmncli.errors import RunError
@@ -16,11 +18,12 @@ from pkmncli.training.recording.rate_limit import RateLimit
 from pkmncli.training.recording.recorder import StepRecorder
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from pkmncli.training.recording.journey import Journey
-    from pkmncli.training.workers.pool import StepResult, WorkerPool
+    from pkmncli.training.workers.pool import WorkerPool
+    from pkmncli.training.workers.spec import EpisodeEnd
+    from pkmncli.training.workers.step_result import StepResult
 
 logger = logging.getLogger(__name__)
 
@@ -61,35 +64,55 @@ class TrainingRecord:
     def add_steps(
         self,
         result: StepResult,
-        models: Sequence[str] | None,
-        latencies_s: Sequence[float] | None,
-        values: NDArray[np.float32] | None,
+        models: Sequence[str] | None = None,
+        latencies_s: Sequence[float] | None = None,
+        values: NDArray[np.float32] | None = None,
     ) -> None:
-        """Take in one step of every environment; other arguments as those of :meth:`StepRecorder.add_steps`."""
-        statistics = self.statistics
-        self.recorder.add_steps(statistics.steps, result.records, models, latencies_s, values)
-        statistics.steps += self._pool.num_envs
-        statistics.workers_lost = self._lost_before + self._pool.losses
-        controls = result.controls
-        for index, (episode, one) in enumerate(zip(self.episodes, result.values, strict=True)):
-            episode.add(one, None if controls is None else controls[index])
-            statistics.steps_by_source[one.source] += 1
-        self.journeys.after_step(result.values, statistics.elapsed_s, statistics.steps)
+        """Record steps of every environment; other arguments as those of :meth:`StepRecorder.add_steps`.
 
-    def end_episode(self, index: int, record: np.void) -> EpisodeSummary:
+        The counters are then those after the first of them; :meth:`ends` counts the rest.
+        """
+        statistics = self.statistics
+        self.recorder.add_steps(statistics.steps, result.rows, models, latencies_s, values)
+        statistics.workers_lost = self._lost_before + self._pool.losses
+        for source, count in enumerate(np.bincount(result.rows["source"].ravel()).tolist()):
+            statistics.steps_by_source[source] += count
+        statistics.steps += self._pool.num_envs
+
+    def ends(self, result: StepResult) -> Iterator[tuple[int, np.void, EpisodeEnd]]:
+        """Add steps to their episodes, and yield the ends among them: environment, record of the last step, and data.
+
+        At each, counters and episode are those after its step; at the end, those after all steps.
+        """
+        statistics, num_envs = self.statistics, self._pool.num_envs
+        before, elapsed_s = statistics.steps - num_envs, statistics.elapsed_s
+        firsts = [0] * num_envs
+        for step, index, news in result.news:
+            statistics.steps = before + (step + 1) * num_envs
+            if news.standing is not None:
+                self.journeys.note(index, news.standing, elapsed_s, statistics.steps)
+            if news.end is not None:
+                self.episodes[index].add(result.columns[index].part(firsts[index], step + 1))
+                firsts[index] = step + 1
+                yield index, result.rows[step, index], news.end
+        for index, first in enumerate(firsts):
+            self.episodes[index].add(result.columns[index].part(first, len(result.rows)))
+        statistics.steps = before + len(result.rows) * num_envs
+
+    def end_episode(self, index: int, record: np.void, end: EpisodeEnd) -> EpisodeSummary:
         """Take in the end of an environment's episode, with the record of its last step."""
-        episode, statistics, pool = self.episodes[index], self.statistics, self._pool
+        episode, statistics, names = self.episodes[index], self.statistics, self._pool.milestone_names
         summary = episode.summarize(
             index,
             record,
-            pool.milestones_of_ended(index),
-            pool.milestone_frames_of_ended(index),
-            success=pool.success_of_ended(index),
-            metrics=pool.metrics_of_ended(index),
+            end.milestones(names),
+            end.milestone_frames(names),
+            success=end.success,
+            metrics=end.metrics,
         )
         own = episode.steps_by_source[Source.RL] + episode.steps_by_source[Source.EXPLORE]
-        statistics.add_episode(summary, pool.num_envs, learner_steps=own, began_further=bool(episode.start))
-        self.journeys.end(index, episode, statistics.elapsed_s, statistics.steps)
+        statistics.add_episode(summary, self._pool.num_envs, learner_steps=own, began_further=bool(episode.start))
+        self.journeys.end(index, episode, end.standing, statistics.elapsed_s, statistics.steps)
         self.recorder.add_episode(episode, summary, last_step=statistics.steps, frames=int(record["frames"]))
         self._log_episode(summary)
         return summary

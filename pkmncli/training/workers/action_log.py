@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Mapping, MutableSequence
+from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +30,11 @@ def no_actions() -> Actions:
     return array("H")
 
 
-def with_action(actions: Actions, action: int | NDArray[np.float32]) -> Actions:
-    """Return a list of actions with one more: a number, or the controls of a continuous action."""
-    if not actions and isinstance(action, np.ndarray):
+def with_actions(actions: Actions, more: Sequence[Any]) -> Actions:
+    """Return a list of actions with some more: numbers, or controls of continuous actions."""
+    if not actions and more and isinstance(more[0], np.ndarray):
         actions = []
-    actions.append(action)
+    actions.extend(more)
     return actions
 
 
@@ -88,10 +88,10 @@ class ActionLog:
     start: str = ""
     """Path of the saved state that it began in; empty for the environment's own start."""
 
-    def add(self, action: int | NDArray[np.float32], source: int) -> None:
-        """Take in a step."""
-        self.actions = with_action(self.actions, action)
-        self.sources.append(source)
+    def add(self, actions: Sequence[Any], sources: bytes) -> None:
+        """Take in steps: their actions, and a Source for each."""
+        self.actions = with_actions(self.actions, actions)
+        self.sources += sources
 
     def advise(self, advice: Advice | None) -> None:
         """Take in the advice that was given after the latest step."""

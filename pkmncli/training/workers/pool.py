@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import FlatActions
+from pkmncli.api import PILOT_ACTS, FlatActions, Source
 from pkmncli.api.live import LiveBoard
 from pkmncli.atomic_files import reason
 from pkmncli.errors import TrainingError
@@ -23,14 +22,16 @@ from pkmncli.training.workers.action_log import ActionLog
 from pkmncli.training.workers.process import STEP_ENTRY, WorkerLostError
 from pkmncli.training.workers.replacement import Calls, WorkerProcesses
 from pkmncli.training.workers.shared_memory import (
+    BLOCK_STEPS,
     FRAME_SLOTS,
     NO_SLOT,
     TERMINAL_SLOT,
     SharedBlock,
-    StepValues,
+    block_rows,
     layout_of,
 )
 from pkmncli.training.workers.spec import EpisodeEnd, Standing, StepNews, WorkerSpec, WorkerState
+from pkmncli.training.workers.step_result import StepColumns, StepResult
 from pkmncli.training.workers.worker import show_picture
 
 if TYPE_CHECKING:
@@ -39,36 +40,10 @@ if TYPE_CHECKING:
 
     from pkmncli.api import ActionNames, Advice, Context, PhaseRole, Skill
 
-
-@dataclass(frozen=True)
-class StepResult:
-    """Result of a step of every environment in shared memory. Views: valid until the step after the next.
-
-    ``observations`` is what was acted on, ``records`` a copy of the step records, shape (num_envs,), and ``values``
-    some of their fields for each environment.
-    """
-
-    observations: Mapping[str, NDArray[Any]]
-    records: NDArray[Any]
-    values: Sequence[StepValues]
-    ended: Sequence[int]
-    """Environments whose episode ended with this step."""
-    begun: Mapping[str, NDArray[Any]]
-    """Observations to act on next; of an ended episode, the first one of the next."""
-    terminal: Mapping[str, NDArray[Any]]
-    """Last observations of the ended episodes; overwritten by the next step."""
-    controls: NDArray[np.float32] | None = None
-    """Actions of a continuous space, (num_envs, dimensions), as they were carried out; None in another."""
-
-    @cached_property
-    def next_observations(self) -> Mapping[str, NDArray[Any]]:
-        """Observations that followed the actions: of an ended episode, its last one. Read before the next step."""
-        if not self.ended:
-            return self.begun
-        after = {name: array.copy() for name, array in self.begun.items()}
-        for name, array in after.items():
-            array[self.ended] = self.terminal[name][self.ended]
-        return after
+_BLOCK_SECONDS = 0.1
+"""Maximum time of a block of steps, as far as the latest one tells: Ctrl-C waits for its end."""
+_BLOCKS = 4
+"""Minimum number of blocks, if there are enough steps: while one is recorded, the next is played."""
 
 
 class WorkerPool:
@@ -97,6 +72,9 @@ class WorkerPool:
         self._slots = [0] * spec.num_envs
         self._unobserved = False
         """True if the latest step of all environments wrote no observation."""
+        self._pace = 1
+        """Steps of each environment that a block may have."""
+        self._block_began = 0.0
         self._ended = [EpisodeEnd(Standing(0, 0, (), (), {}, None), {})] * spec.num_envs
         self._logs = [ActionLog() for _ in range(spec.num_envs)]
         self._next_starts = [""] * spec.num_envs
@@ -246,27 +224,59 @@ class WorkerPool:
         for worker, group in enumerate(self._workers.groups):
             self._workers.send_step(worker, entries[group.start : group.stop])
         meanwhile()
-        news: dict[int, StepNews] = {}
-        for worker in range(len(self._workers.groups)):
-            news |= self._receive_step(worker)
-        self._unobserved = not observed
+        news = self._receive_steps(range(len(self._workers.groups)))
         if observed:
             self._slots = [slot] * self.num_envs
-        values = self._block.read_values()
-        ended = []
-        for index, one in enumerate(values):
-            self._note_step(index, one.action, one.source, news.get(index))
-            if one.terminated or one.truncated:
-                ended.append(index)
-        return StepResult(
-            observations=self._block.slots[before],
-            records=self._block.copy_records(),
-            values=values,
-            ended=ended,
-            begun=self._block.slots[self._slots[0]],
-            terminal=self._block.slots[TERMINAL_SLOT],
-            controls=self.controls(),
-        )
+        return self._result(before, self._block.copy_records(), news, observed=observed)
+
+    def play(self, count: int, enough: Callable[[], bool] = lambda: False) -> Iterator[StepResult]:
+        """Let the pilots take steps of every environment, and yield the results of several at once.
+
+        The next steps are taken while the caller deals with a result: between two of them nothing may be asked of the
+        environments. No observation is written.
+
+        Args:
+            count: steps of each environment.
+            enough: asked before further steps begin; they are left out where it returns True.
+        """
+        if self.spec.ray:  # records travel with each answer
+            pilots = np.full(self.num_envs, PILOT_ACTS), np.full(self.num_envs, Source.RULE, np.uint8)
+            for number in range(count):
+                if number and enough():
+                    return
+                yield self.step(*pilots, np.zeros(self.num_envs, np.float32), observed=False)
+            return
+        most = min(-(-count // _BLOCKS), BLOCK_STEPS)
+        number, steps = 0, self._begin_block(0, most)
+        while steps:
+            news = self._receive_steps(range(len(self._workers.groups)))
+            spent = time.perf_counter() - self._block_began
+            self._pace = max(min(int(steps * _BLOCK_SECONDS / spent), 2 * steps), 1)
+            rows = self._block.copy_records(block_rows(number), steps)
+            result = self._result(self._slots[0], rows, news, observed=False)
+            count, number = count - steps, number + 1
+            steps = 0 if not count or enough() else self._begin_block(number, min(count, most))
+            yield result
+
+    def _begin_block(self, number: int, most: int) -> int:
+        """Have the workers begin a block of at most so many steps of each environment. Return their number."""
+        self._block_began = time.perf_counter()
+        steps = min(self._pace, most)
+        for worker in range(len(self._workers.groups)):
+            self._workers.send_play(worker, block_rows(number), steps)
+        return steps
+
+    def _result(
+        self, before: int, rows: NDArray[Any], news: Sequence[tuple[int, int, StepNews]], *, observed: bool
+    ) -> StepResult:
+        """Return the result of steps that were acted on in the slot ``before``."""
+        self._unobserved = not observed
+        columns, controls = StepColumns.of_each(rows), self.controls()
+        if controls is not None:
+            columns = [one._replace(actions=[own]) for one, own in zip(columns, controls, strict=True)]
+        self._take_in(news, dict(enumerate(columns)))
+        slots = self._block.slots
+        return StepResult(slots[before], rows, columns, news, slots[self._slots[0]], slots[TERMINAL_SLOT], controls)
 
     # Steps of one at a time ------------------------------------------------------------------------------------
 
@@ -288,30 +298,38 @@ class WorkerPool:
 
     def finish_step(self, index: int) -> np.void:
         """Wait for the step that :meth:`begin_step` began. Returns a copy of its record."""
-        news = self._receive_step(index)
+        news = self._receive_steps([index])
         self._slots[index] ^= 1
         record: np.void = self._block.records[index].copy()
-        self._note_step(index, int(record["action"]), int(record["source"]), news.get(index))
+        steps = StepColumns.of(record)
+        controls = self.controls()
+        self._take_in(news, {index: steps if controls is None else steps._replace(actions=[controls[index]])})
         return record
 
-    def _receive_step(self, worker: int) -> dict[int, StepNews]:
-        """Wait until all environments of a worker have stepped. Returns the news by environment."""
-        answer = self._workers.receive(worker)
-        if not answer:
-            return {}
-        return {self._workers.groups[worker][place]: StepNews.of(news) for place, news in pickle.loads(answer)}
+    def _receive_steps(self, workers: Iterable[int]) -> list[tuple[int, int, StepNews]]:
+        """Wait until all environments of these workers have stepped. Return the news by step and environment."""
+        found = []
+        for worker in workers:
+            answer = self._workers.receive(worker)
+            if answer:
+                first = self._workers.groups[worker].start
+                found += [(step, first + place, StepNews.of(news)) for step, place, news in pickle.loads(answer)]
+        return sorted(found, key=lambda one: one[:2])
 
-    def _note_step(self, index: int, action: int, source: int, news: StepNews | None) -> None:
-        """Take in a step of one environment."""
-        if news is not None:
-            for report in news.reports:
+    def _take_in(self, news: Sequence[tuple[int, int, StepNews]], columns: Mapping[int, StepColumns]) -> None:
+        """Take in steps of environments."""
+        begins = dict.fromkeys(columns, 0)
+        for step, index, one in news:
+            for report in one.reports:
                 self.on_report(index, self._episodes[index], report)
-            if news.end is not None:
-                self._ended[index] = news.end
+            if one.end is not None:
+                self._ended[index] = one.end
                 self._logs[index].begin(self._next_starts[index])
                 self._episodes[index] += 1
-                return
-        self._logs[index].add(self._block.controls[index].copy() if self._block.dimensions else action, source)
+                begins[index] = step + 1
+        for index, first in begins.items():
+            steps = columns[index]
+            self._logs[index].add(steps.actions[first:], steps.sources[first:])
 
     def ready(self, indices: Collection[int]) -> list[int]:
         """Wait until at least one of these environments has finished its step. Returns those that have."""
@@ -380,9 +398,9 @@ class WorkerPool:
         """Return the standing of each environment's running episode."""
         return self.call_all("standing")
 
-    def standing_of_ended(self, index: int) -> Standing:
-        """Return the standing at the end of an environment's latest complete episode."""
-        return self._ended[index].standing
+    def latest_end(self, index: int) -> EpisodeEnd:
+        """Return the data at the end of an environment's latest complete episode."""
+        return self._ended[index]
 
     def status(self, index: int) -> str:
         """Return the state of one environment's game in a line for people; empty if it has none."""
@@ -411,28 +429,6 @@ class WorkerPool:
         """Return the screen of one environment as a PNG file."""
         png: bytes = self.call(index, "picture")
         return png
-
-    def milestones_of_ended(self, index: int) -> dict[str, int]:
-        """For the episode of an environment that ended last: the step at which each milestone was reached."""
-        steps = zip(self.milestone_names, self._ended[index].standing.milestone_steps, strict=True)
-        return {name: step for name, step in steps if step >= 0}
-
-    def milestone_frames_of_ended(self, index: int) -> dict[str, int]:
-        """Return the same in emulated frames, where they are known."""
-        frames = zip(self.milestone_names, self._ended[index].standing.milestone_frames, strict=False)
-        return {name: frame for name, frame in frames if frame >= 0}
-
-    def rewards_of_ended(self, index: int) -> dict[str, float]:
-        """For the episode of an environment that ended last: what each part of its reward earned, where it is known."""
-        return self._ended[index].reward_totals
-
-    def success_of_ended(self, index: int) -> bool | None:
-        """Return whether the episode of an environment that ended last is a success; None where nothing says so."""
-        return self._ended[index].success
-
-    def metrics_of_ended(self, index: int) -> Mapping[str, float]:
-        """Return the environment's own metrics of its episode that ended last, by name."""
-        return self._ended[index].metrics
 
     def save(self) -> list[WorkerState]:
         """Return the state of every worker."""

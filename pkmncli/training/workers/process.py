@@ -1,8 +1,8 @@
 """A worker process, and both ends of the pipe to it.
 
 The worker has one environment or some, their pilots, and no Python thread beside the emulators. The parent sends a
-message, the worker answers. A step of all its environments is a message of a few bytes; everything else is a call by
-name.
+message, the worker answers. A step of all its environments is a message of a few bytes, and so are several steps that
+their pilots decide; everything else is a call by name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import FlatActions
+from pkmncli.api import PILOT_ACTS, FlatActions, Source
 from pkmncli.channel import LOOK_SECONDS, Channel, Ends
 from pkmncli.child_processes import begin_child, portable, start_forked
 from pkmncli.declared import (
@@ -37,15 +37,17 @@ from pkmncli.outgoing_text import guard_output, redact
 from pkmncli.seeds import Purpose, derive_seed
 from pkmncli.training.workers.flat_environment import flattened
 from pkmncli.training.workers.frame_stack import stacked
-from pkmncli.training.workers.shared_memory import FieldLayout, SharedBlock
+from pkmncli.training.workers.shared_memory import NO_SLOT, FieldLayout, SharedBlock
 from pkmncli.training.workers.spec import WorkerSpec
 from pkmncli.training.workers.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from pkmncli.training.workers.spec import StepNews
 
 STEP = b"s"
+PLAY = b"p"
 CALL = b"c"
 ATTACH = b"a"
 QUIT = b"q"
@@ -57,6 +59,9 @@ CRASH = b"e"
 STEP_ENTRY = struct.Struct("<iBBf")
 """Part of a step's message for one environment: action or PILOT_ACTS, slot to write the next observation to, a Source,
 a confidence. It follows the opcode once for each environment of the worker."""
+
+PLAY_ENTRY = struct.Struct("<HH")
+"""Rest of the message to let all pilots of the worker play: first row of the records, number of steps."""
 
 _KILLED = frozenset([-9, -15, 255])
 """Exit codes of a worker that was killed (SIGKILL, SIGTERM), or whose fork server was, which would know."""
@@ -301,11 +306,24 @@ def _answer(channel: Channel, workers: Sequence[Worker]) -> None:
 def answer(message: bytes, workers: Sequence[Worker]) -> bytes:
     """Carry out a message, a step or a call, in the environments of a worker process. Return the answer."""
     if message[:1] == STEP:
-        news = []
-        for worker, entry in zip(workers, STEP_ENTRY.iter_unpack(message[1:]), strict=True):
-            one = worker.step(*entry)
-            if one is not None:
-                news.append((worker.index - workers[0].index, one.plain()))
-        return DONE + pickle.dumps(news) if news else DONE
+        entries = zip(workers, STEP_ENTRY.iter_unpack(message[1:]), strict=True)
+        return _step_answer([(0, worker, worker.step(*entry)) for worker, entry in entries], workers)
+    if message[:1] == PLAY:
+        row, count = PLAY_ENTRY.unpack(message[1:])
+        each = [
+            (step, worker, worker.step(PILOT_ACTS, NO_SLOT, Source.RULE, 0.0, row + step))
+            for step in range(count)
+            for worker in workers
+        ]
+        for worker in workers:
+            worker.make_latest(row + count - 1)
+        return _step_answer(each, workers)
     name, calls = pickle.loads(message[1:])
     return RESULT + pickle.dumps([getattr(workers[place], name)(*arguments) for place, arguments in calls])
+
+
+def _step_answer(each: Iterable[tuple[int, Worker, StepNews | None]], workers: Sequence[Worker]) -> bytes:
+    """Return the answer to steps: number of the step, place of the worker, and the news, where there are some."""
+    first = workers[0].index
+    news = [(step, worker.index - first, one.plain()) for step, worker, one in each if one is not None]
+    return DONE + pickle.dumps(news) if news else DONE

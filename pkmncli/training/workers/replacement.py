@@ -10,7 +10,15 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pkmncli.errors import TrainingError
-from pkmncli.training.workers.process import CALL, SECONDS_TO_QUIT, STEP, WorkerLink, WorkerLostError
+from pkmncli.training.workers.process import (
+    CALL,
+    PLAY,
+    PLAY_ENTRY,
+    SECONDS_TO_QUIT,
+    STEP,
+    WorkerLink,
+    WorkerLostError,
+)
 from pkmncli.training.workers.ray_workers import ray_links
 
 if TYPE_CHECKING:
@@ -117,6 +125,10 @@ class WorkerProcesses:
     def send_step(self, worker: int, entries: Sequence[bytes]) -> None:
         """Tell all environments of a worker to step, by their STEP_ENTRYs. Call :meth:`receive` next."""
         self._send(worker, b"".join((STEP, *entries)), self._timeout_s)
+
+    def send_play(self, worker: int, row: int, steps: int) -> None:
+        """Let the pilots of a worker take steps, with records from a row of the block on. Call :meth:`receive` next."""
+        self._send(worker, PLAY + PLAY_ENTRY.pack(row, steps), self._timeout_s * steps)
 
     def send_calls(self, worker: int, name: str, arguments: Sequence[tuple[Any, ...]], first: int = 0) -> None:
         """Call a method for the environments of a worker, from place ``first`` on. Call :meth:`receive` next."""

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import reduction
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -38,23 +38,11 @@ _STRIDE = _aligned(RECORD_DTYPE.itemsize)
 """Bytes from one environment's record to the next."""
 
 
-class StepValues(NamedTuple):
-    """Fields of a step's record that the trainer looks at after every step, as plain values."""
-
-    step: int
-    action: int
-    source: int
-    reward: float
-    terminated: bool
-    truncated: bool
-    milestones: int
-    fine_hash: int
-    memory_hash: int
-
-    @classmethod
-    def of(cls, record: np.void) -> StepValues:
-        """Return the values of a record."""
-        return cls(*(record[name].item() for name in cls._fields))
+BLOCK_STEPS = 32
+"""Maximum number of steps that are taken for one message: see :meth:`WorkerPool.play`."""
+_LATEST = 1
+_ROWS = _LATEST + 2 * BLOCK_STEPS
+"""Records of an environment: the latest step's, then those of two blocks, of which one is read and one written."""
 
 
 _CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i", "f4": "f", "b1": "?"}
@@ -73,8 +61,13 @@ def _packing(names: Iterable[str]) -> struct.Struct:
 
 
 _WHOLE = _packing(RECORD_DTYPE.names or ())
-_VALUES = _packing(StepValues._fields)
 _PARTS = list(RECORD_DTYPE.names or ()).index("reward_parts")
+
+
+def block_rows(number: int) -> int:
+    """Return the first row of records of the block with this number: two blocks take turns."""
+    return _LATEST + number % 2 * BLOCK_STEPS
+
 
 FRAME_SLOTS = 2
 """Observations alternate between two slots: the one acted on stays whole while its successor is written."""
@@ -157,7 +150,7 @@ class SharedBlock:
         self.layout = layout
         self.num_envs = num_envs
         self.dimensions = dimensions
-        per_env = sum(_aligned(field.nbytes) for field in layout) * (FRAME_SLOTS + 1) + _STRIDE
+        per_env = sum(_aligned(field.nbytes) for field in layout) * (FRAME_SLOTS + 1) + _STRIDE * _ROWS
         per_env += _aligned(4 * dimensions)
         if file is None:
             file = _nameless_file(per_env * num_envs)
@@ -178,11 +171,13 @@ class SharedBlock:
             slots.append(arrays)
         self.slots: tuple[Mapping[str, NDArray[Any]], ...] = tuple(slots)
         self._views: dict[tuple[int, int], dict[str, Any]] = {}
-        whole = np.frombuffer(buffer, np.uint8, _STRIDE * num_envs, offset)
-        self.records: NDArray[Any] = np.ndarray((num_envs,), RECORD_DTYPE, buffer=whole, strides=(_STRIDE,))
-        self._record_rows = whole.reshape(num_envs, _STRIDE)[:, : RECORD_DTYPE.itemsize]
-        self._record_bytes = memoryview(buffer)[offset : offset + _STRIDE * num_envs]
-        offset += _STRIDE * num_envs
+        size = _STRIDE * _ROWS * num_envs
+        whole = np.frombuffer(buffer, np.uint8, size, offset)
+        self.records: NDArray[Any] = np.ndarray((num_envs,), RECORD_DTYPE, buffer=whole, strides=(_STRIDE * _ROWS,))
+        """Records of the latest step."""
+        self._record_rows = whole.reshape(num_envs, _ROWS, _STRIDE)[:, :, : RECORD_DTYPE.itemsize]
+        self._record_bytes = memoryview(buffer)[offset : offset + size]
+        offset += size
         stride = _aligned(4 * dimensions)
         whole = np.frombuffer(buffer, np.uint8, stride * num_envs, offset)
         self.controls: NDArray[np.float32] = np.ndarray(
@@ -203,27 +198,34 @@ class SharedBlock:
             place[key] = self.slots[slot][field.name][index, ...]
         return views
 
-    def write_record(self, index: int, values: Sequence[Any]) -> None:
-        """Write one environment's record: a value for each field, reward parts as bytes."""
+    def write_record(self, index: int, values: Sequence[Any], row: int = 0) -> None:
+        """Write one environment's record: a value for each field, reward parts as bytes.
+
+        Args:
+            index: the environment.
+            values: of the fields.
+            row: 0 for the record of the latest step, or one of :func:`block_rows`.
+        """
         try:
-            _WHOLE.pack_into(self._record_bytes, _STRIDE * index, *values)
+            _WHOLE.pack_into(self._record_bytes, _STRIDE * (_ROWS * index + row), *values)
         except (struct.error, OverflowError):  # such as a number that numpy rounds or takes as infinite
-            parts = np.frombuffer(values[_PARTS], np.float32)
-            self.records[index] = (*values[:_PARTS], parts, *values[_PARTS + 1 :])
+            record = self._record_rows[index, row].view(RECORD_DTYPE)
+            record[0] = (*values[:_PARTS], np.frombuffer(values[_PARTS], np.float32), *values[_PARTS + 1 :])
 
-    def read_values(self) -> list[StepValues]:
-        """Return the plain values of every environment's record."""
-        return list(map(StepValues._make, _VALUES.iter_unpack(self._record_bytes)))
+    def make_latest(self, index: int, row: int) -> None:
+        """Make a record of a block that of one environment's latest step."""
+        self._record_rows[index, 0] = self._record_rows[index, row]
 
-    def copy_records(self) -> NDArray[Any]:
-        """Return a copy of the records, shape (num_envs,). Field by field, as numpy copies them, it takes long."""
-        return np.ndarray((self.num_envs,), RECORD_DTYPE, bytearray(self._record_rows.tobytes()))
+    def copy_records(self, first: int = 0, steps: int = 1) -> NDArray[Any]:
+        """Return a copy of the records from a row on, (steps, num_envs). Field by field numpy takes long."""
+        rows = self._record_rows[:, first : first + steps].swapaxes(0, 1)
+        return np.ndarray((steps, self.num_envs), RECORD_DTYPE, bytearray(rows.tobytes()))
 
     def packed(self, slot: int, index: int) -> tuple[bytes, bytes]:
         """Return one environment's arrays in a slot, and its record, to be sent to another machine."""
         rows = self.slots[slot]
         arrays = b"".join(rows[field.name][index].tobytes() for field in self.layout)
-        return arrays, self._record_rows[index].tobytes()
+        return arrays, self._record_rows[index, 0].tobytes()
 
     def unpack(self, slot: int, index: int, arrays: bytes, record: bytes) -> None:
         """Write what :meth:`packed` has returned in another block of this layout."""
@@ -232,7 +234,7 @@ class SharedBlock:
             count = int(np.prod(field.shape, dtype=np.int64))
             rows[field.name][index] = np.frombuffer(arrays, field.dtype, count, offset).reshape(field.shape)
             offset += field.nbytes
-        self._record_rows[index] = np.frombuffer(record, np.uint8)
+        self._record_rows[index, 0] = np.frombuffer(record, np.uint8)
 
     def send(self, channel: Channel, process_id: int) -> None:
         """Send the block's handle to the process at the other end of a channel."""

@@ -190,6 +190,14 @@ class EpisodeEnd(NamedTuple):
     success: bool | None = None
     metrics: Mapping[str, float] = {}
 
+    def milestones(self, names: Sequence[str]) -> dict[str, int]:
+        """Return the step at which each milestone was reached, by their names."""
+        return {name: step for name, step in zip(names, self.standing.milestone_steps, strict=True) if step >= 0}
+
+    def milestone_frames(self, names: Sequence[str]) -> dict[str, int]:
+        """Return the same in emulated frames, where they are known."""
+        return {name: one for name, one in zip(names, self.standing.milestone_frames, strict=False) if one >= 0}
+
 
 def end_of(environment: Environment, step: int, facts: Facts) -> EpisodeEnd:
     """Return the data of an episode that has ended after ``step`` steps, in a state with these facts."""
@@ -219,18 +227,24 @@ def success_of(environment: Environment) -> bool | None:
 
 
 class StepNews(NamedTuple):
-    """Data of a step beyond its record: the end of an episode, reports of the pilot."""
+    """Data of a step beyond its record: the end of an episode, reports of the pilot, another count of milestones."""
 
     end: EpisodeEnd | None
     reports: Sequence[Mapping[str, Any]] = ()
+    standing: Standing | None = None
+    """Standing of an episode that has reached milestones and goes on."""
 
     def plain(self) -> tuple[Any, ...]:
         """Return the data as plain tuples: to pickle them takes a fifth of the time."""
-        end = self.end
-        return None if end is None else (tuple(end.standing), *end[1:]), self.reports
+        end = None if self.end is None else (tuple(self.end.standing), *self.end[1:])
+        return end, self.reports, None if self.standing is None else tuple(self.standing)
 
     @classmethod
     def of(cls, plain: tuple[Any, ...]) -> StepNews:
         """Return the data of :meth:`plain`."""
-        end, reports = plain
-        return cls(None if end is None else EpisodeEnd(Standing(*end[0]), *end[1:]), reports)
+        end, reports, standing = plain
+        return cls(
+            None if end is None else EpisodeEnd(Standing(*end[0]), *end[1:]),
+            reports,
+            None if standing is None else Standing(*standing),
+        )

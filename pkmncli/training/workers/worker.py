@@ -67,6 +67,8 @@ class Worker:
         self.live_board: LiveBoard | None = None
         self.episode = 0
         self.step_in_episode = 0
+        self._milestones_told = 0
+        """Milestones of the running episode that the parent knows of."""
         self.advice: Advice | None = None
         self.advice_steps_left = 0
         self.proposal = Decision(0, "", 0.0)
@@ -155,6 +157,7 @@ class Worker:
             self.advice = None if advice is None else Advice.from_values(advice)
             self.advice_steps_left = state.pilot["advice_steps_left"]
         self._publish(slot)
+        self._milestones_told = self._facts.milestones if state.step else 0
 
     def replay(self, episode: int, log: ActionLog, slot: int, start: bytes | None) -> None:
         """Replay an episode, which began in the state ``start``, up to its latest step, in a replaced worker."""
@@ -177,6 +180,7 @@ class Worker:
         if self.step_in_episode in given:
             self.advise(given[self.step_in_episode])
         self._publish(slot)
+        self._milestones_told = self._facts.milestones if self.step_in_episode else 0
 
     def context(self) -> Any:
         """Return the state in words."""
@@ -311,10 +315,15 @@ class Worker:
 
     # Steps -------------------------------------------------------------------------------------------------------
 
-    def step(self, action: int, slot: int, source: int, confidence: float) -> StepNews | None:
+    def make_latest(self, row: int) -> None:
+        """Make the record in a row of the block that of the latest step."""
+        assert self.block is not None
+        self.block.make_latest(self._place, row)
+
+    def step(self, action: int, slot: int, source: int, confidence: float, row: int = 0) -> StepNews | None:
         """Take one step, reset at the end of an episode, and leave the results in the shared block.
 
-        With :data:`NO_SLOT` as slot, no observation is written.
+        With :data:`NO_SLOT` as slot, no observation is written. The record is written to ``row``.
 
         Returns what is known of an episode only when it ends, and what the pilot has to report; mostly nothing.
         """
@@ -366,9 +375,12 @@ class Worker:
             self._use_up_advice(by_pilot=by_pilot)
             self._propose()
             self._show(slot, after)
-            self._write_record(record, consequence)
-            reports = self._reports()
-            return StepNews(None, reports) if reports else None
+            self._write_record(record, consequence, row)
+            reports, standing = self._reports(), None
+            if after.milestones != self._milestones_told:
+                self._milestones_told = after.milestones
+                standing = standing_of(environment, self.step_in_episode, after)
+            return StepNews(None, reports, standing) if reports or standing else None
         end = end_of(environment, self.step_in_episode, after)
         reports = self._reports()
         self._propose()  # since the last observation shows the pilot's goal, too
@@ -376,16 +388,16 @@ class Worker:
             environment.write_observation(self._views[TERMINAL_SLOT])
         self.episode += 1
         self._begin(slot)
-        self._write_record(record, consequence)
+        self._write_record(record, consequence, row)
         return StepNews(end, reports)
 
-    def _write_record(self, record: tuple[Any, ...], consequence: int) -> None:
+    def _write_record(self, record: tuple[Any, ...], consequence: int, row: int) -> None:
         """Write the record of a step, with the proposal for the next one."""
         assert self.block is not None
         confidence, action, steps_left = self._proposed()
         facts = self._facts
         after = confidence, action, steps_left, consequence, facts.map_id, facts.phase
-        self.block.write_record(self._place, record + after)
+        self.block.write_record(self._place, record + after, row)
 
     def _reports(self) -> list[dict[str, Any]]:
         return list(self._reports_of_pilot()) if self._reports_of_pilot is not None else []
@@ -396,7 +408,7 @@ class Worker:
 
     def _begin_at(self, seed: int, start: bytes | None, slot: int) -> None:
         self._begin_episode(seed=seed, options={"start_state": start} if start else None)
-        self.step_in_episode = 0
+        self.step_in_episode = self._milestones_told = 0
         facts = self.environment.facts()
         self.consequences.begin(facts)
         self.advise(None)

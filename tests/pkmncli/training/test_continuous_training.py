@@ -109,7 +109,7 @@ def test_a_worker_that_was_lost_repeats_the_continuous_actions() -> None:
 def test_recorded_controls_come_back_exactly_and_damaged_ones_are_told() -> None:
     log, loaded = ActionLog(), ActionLog()
     for control in (0.1, -7.25, 3e-9):
-        log.add(np.array([control, 1], np.float32), 0)
+        log.add([np.array([control, 1], np.float32)], bytes(1))
     loaded.load_state_dict(log.state_dict())
     np.testing.assert_array_equal(np.stack(loaded.actions), np.stack(log.actions))
     content = action_bytes(log.actions)

@@ -46,7 +46,7 @@ def before(owner: Any, name: str, action: Action, when: Callable[..., bool] = la
 
 
 def at_step(step: int, action: Action = interrupt) -> pytest.MonkeyPatch:
-    return before(Trainer, "_one_step", action, lambda trainer: trainer.statistics.steps == step)
+    return before(Trainer, "_steps", action, lambda trainer: trainer.statistics.steps == step)
 
 
 MOMENTS: dict[str, tuple[Callable[[], pytest.MonkeyPatch], int]] = {

@@ -12,7 +12,8 @@ import pytest
 from support.killed_training import Moment, train_until
 
 from pkmncli.runs import Run
-from pkmncli.training.workers.pool import StepResult, WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.step_result import StepResult
 
 SMALL = [
     "--steps=240",

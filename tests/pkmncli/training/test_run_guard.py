@@ -16,7 +16,8 @@ from pkmncli.plugins import get_registry
 from pkmncli.runs import Run, open_run
 from pkmncli.training import run_guard, session
 from pkmncli.training.checkpoints.files import is_whole
-from pkmncli.training.workers.pool import StepResult, WorkerPool
+from pkmncli.training.workers.pool import WorkerPool
+from pkmncli.training.workers.step_result import StepResult
 
 Pkmn = Callable[..., Any]
 Act = Callable[[Path], None]

@@ -15,7 +15,8 @@ from support.variants import long_after
 
 from pkmncli.api import REWARD_PARTS
 from pkmncli.errors import TrainingError
-from pkmncli.training.workers.shared_memory import RECORD_DTYPE, FieldLayout, SharedBlock, StepValues, layout_of
+from pkmncli.training.workers.shared_memory import RECORD_DTYPE, FieldLayout, SharedBlock, layout_of
+from pkmncli.training.workers.step_result import StepColumns
 
 LAYOUT = (FieldLayout("screen", (72, 80, 3), "|u1"), FieldLayout("mask", (9,), "|i1"))
 
@@ -44,7 +45,7 @@ def test_a_full_or_read_only_dev_shm_is_not_needed(mount: str) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 def test_no_room_is_told_instead_of_dying_at_the_first_write() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, hard))
     try:
         with pytest.raises(TrainingError, match=r"no room for the observations .* bytes: File too large; use fewer"):
             SharedBlock(LAYOUT, 8)
@@ -78,13 +79,13 @@ def test_a_record_holds_what_numpy_makes_of_the_values(field: str, written: Any,
     block = SharedBlock(LAYOUT, 3)
     parts = np.arange(REWARD_PARTS, dtype=np.float32)
     block.write_record(1, fields_of({field: written, "episode": 9, "next_phase": 3, "reward_parts": parts.tobytes()}))
-    for records in (block.records, block.copy_records()):
+    for records in (block.records, block.copy_records()[0]):
         assert records[field].tolist() == [records[field].dtype.type(0), read, records[field].dtype.type(0)]
         assert records["episode"].tolist() == [0, 9, 0]
         assert records["next_phase"].tolist() == [0, 3, 0]
         assert records["reward_parts"][1].tolist() == parts.tolist()
         assert not records["reward_parts"][[0, 2]].any()
-    assert block.read_values() == [StepValues.of(record) for record in block.records]
+    assert StepColumns.of_each(block.copy_records()) == [StepColumns.of(record) for record in block.records]
     block.close()
 
 

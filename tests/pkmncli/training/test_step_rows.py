@@ -46,7 +46,7 @@ def expected(records: Sequence[np.ndarray[Any, Any]], step: int, environment: in
 def add(rows: StepRows, records: np.ndarray[Any, Any], step: int) -> None:
     count = len(records)
     values = np.arange(9 * count, dtype=np.float32).reshape(count, 9) + step
-    rows.add(step * count, float(step), records, ["m"] * count, [0.5] * count, values)
+    rows.add(step * count, float(step), records[None], ["m"] * count, [0.5] * count, values)
 
 
 def joined(taken: list[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -120,7 +120,7 @@ def test_what_waits_goes_through_a_checkpoint() -> None:
 def test_the_actions_before_a_decision_are_columns() -> None:
     rows, record = StepRows(1, 4096), np.zeros(1, RECORD_DTYPE)
     rows.previous = np.array([[4095, 65_535, -1, -1, -1, -1]], np.int32)
-    rows.add(0, 0.0, record)
+    rows.add(0, 0.0, record[None])
     columns = rows.take(all_of_them=True)
     assert columns is not None
     assert [columns[f"previous_{back}"].tolist() for back in (1, 2, 3, 6)] == [[4095], [65_535], [-1], [-1]]
@@ -179,7 +179,7 @@ def test_parts_beyond_the_room_are_called_other() -> None:
     rows = StepRows(1, 64, [f"part.{number}" for number in range(40)])
     record = np.zeros(1, RECORD_DTYPE)
     record["reward_parts"][0, [0, 31]] = 1.0, 2.0
-    rows.add(0, 0.0, record)
+    rows.add(0, 0.0, record[None])
     columns = rows.take(all_of_them=True)
     assert columns is not None
     assert columns["reward_parts"].decoded().tolist() == [{"part.0": 1.0, "other": 2.0}]
