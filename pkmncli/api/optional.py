@@ -89,6 +89,10 @@ class OptionalEnvironment(Environment, Protocol):
         """
         ...
 
+    def screen_words(self) -> str:
+        """Return the text on the screen, for terminals, whose half blocks cannot show letters; empty for none."""
+        ...
+
     def text_view(self, columns: int) -> str:
         """Return the state as lines of text of at most so many columns, as people want to see it in a terminal.
 

@@ -16,7 +16,7 @@ from pkmncli.comparison.report import write
 from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
-from pkmncli.tables import Format
+from pkmncli.tables import Format, prose
 
 
 def compare(
@@ -72,7 +72,7 @@ def compare(
     found = compare_runs(find_runs(runs or (), save_dir), registry, question)
     typer.echo(write(found, form))
     for note in found.notes:
-        say(f"Note: {note}.")
+        say(prose(f"Note: {note}.", indent="  "))
     if plot is not None:
         draw(found, plot)
         say(f"Wrote {plot}.")

@@ -182,8 +182,8 @@ def _lines(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained
     names = {**PLAYERS, mode.value: PLAYED_BY[mode]}
     lines += table_lines(rows_of({name: result, **beside}, names), "  ")
     lines.append(
-        f"  Reward is the mean of {counted(result['episodes'], 'episode')}; "
-        f"standard deviation {result['std_reward']:,.1f}, {result['avg_length']:,.0f} steps long."
+        f"  Reward is the mean of {counted(result['episodes'], 'episode')}, with standard deviation "
+        f"{result['std_reward']:,.1f}. They are {result['avg_length']:,.0f} steps long on average."
     )
     if result.get("metrics"):
         found = ", ".join(f"{name} {value:,.4g}" for name, value in result["metrics"].items())

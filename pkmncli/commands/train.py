@@ -18,7 +18,7 @@ from pkmncli.diagnostics import say, tell_result
 from pkmncli.errors import ConfigurationError, EnvironmentSetupError, PkmnError, RunError
 from pkmncli.llm.summary_line import advice_line, model_lines
 from pkmncli.plugins import Registry, get_registry
-from pkmncli.plurals import counted
+from pkmncli.plurals import counted, whole_percents
 from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
 from pkmncli.standard_streams import output_is_extra
@@ -156,11 +156,11 @@ def _show_results(outcome: Outcome) -> None:
         )
     if not summary["total_steps"]:
         lines = ["No step was taken."]
-    shares = [
-        f"{DECIDED_BY[Source[name.upper()]]} {share:.0%}" for name, share in summary["source_shares"].items() if share
-    ]
+    shares = {name: share for name, share in summary["source_shares"].items() if share}
     if shares:
-        lines.append(f"Decided by: {', '.join(shares)}.")
+        percents = zip(shares, whole_percents(list(shares.values())), strict=True)
+        decided = ", ".join(f"{DECIDED_BY[Source[name.upper()]]} {percent}%" for name, percent in percents)
+        lines.append(f"Decided by: {decided}.")
     if summary["workers_lost"]:
         lines.append(f"Workers lost and replaced: {summary['workers_lost']:,}. The run's log.txt says why.")
     if "llm" in summary:
@@ -201,12 +201,12 @@ def _ahead(outcome: Outcome) -> list[str]:
     """Return a line with the next milestones by name, up to the goal."""
     summary = outcome.summary
     try:
-        order = list(outcome.run.read_names().get("milestones", ()))
+        names = outcome.run.read_names()
     except RunError:
         return []
     running = summary["journey"]["milestones"] if summary["journey"] else ()
     reached = {*summary["milestones"], *(one["name"] for one in running)}
-    found = milestones_ahead(order, reached, (summary.get("learner_alone") or {}).get("goal"))
+    found = milestones_ahead(names.get("milestones", ()), reached, names.get("goal"))
     if not reached or not found:
         return []
     more = f" and {len(found) - _MOST_AHEAD:,} more" if len(found) > _MOST_AHEAD else ""

@@ -36,6 +36,7 @@ from pkmncli.comparison.measures import (
 )
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import Registry
+from pkmncli.plurals import counted
 from pkmncli.training.evaluation.evaluation import wilson_interval
 
 PROFILE_POINTS = 101
@@ -313,12 +314,13 @@ def _notes(groups: Sequence[Group], found: Iterable[Score], left_out: Sequence[C
     notes = []
     if left_out:
         names = ", ".join(run.run.name for run in left_out)
-        notes.append(f"{len(left_out)} of the folder's runs have nothing to compare, and are left out: {names}")
+        have = "has nothing to compare, and is" if len(left_out) == 1 else "have nothing to compare, and are"
+        notes.append(f"{counted(len(left_out), 'run')} of the folder {have} left out: {names}")
     every = [run for group in groups for run in group.runs]
-    without = [run for run in every if evaluated_reward(run) is None]
-    if any(one.kind == "training" for one in found) and len(without) < len(every):
+    evaluated = sum(evaluated_reward(run) is not None for run in every)
+    if any(one.kind == "training" for one in found) and evaluated:  # one: of two or more, the evaluations count
         notes.append(
-            f"{len(without)} of {len(every)} runs have no evaluation, so the reward of their training is compared, "
+            f"only {evaluated} of {counted(len(every), 'run')} is evaluated, so the reward in training is compared, "
             "whichever side earned it; evaluate two or more with pkmn eval to compare evaluations"
         )
     scarce = [group.label for group in groups if len(group.runs) < _SCARCE]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from pkmncli.comparison.comparing import Comparison, Estimate
 from pkmncli.plurals import counted
-from pkmncli.tables import Format, Rows, csv_text, markdown, table
+from pkmncli.tables import Format, Rows, csv_text, markdown, prose, table
 
 _PROFILE_COLUMNS = 5
 """Number of thresholds shown of a profile."""
@@ -27,19 +27,23 @@ def write(comparison: Comparison, form: Format) -> str:
     if form is Format.CSV:
         return _csv(comparison)
     render = markdown if form is Format.MARKDOWN else _table
+
+    def said(text: str) -> str:
+        return text if form is Format.MARKDOWN else prose(text)
+
     better = ", lower is better" if comparison.lower_is_better else ""
     several = any(len(group.runs) > 1 for group in comparison.groups)
     intervals = " Intervals of 95%, by resampling the runs of each group." if several else ""
-    parts = [f"Score: {comparison.score}{better}.{intervals}"]
+    parts = [said(f"Score: {comparison.score}{better}.{intervals}")]
     parts.append(render(*_groups(comparison)))
     if any(group.learner_alone for group in comparison.groups):
         parts += [
-            "The learner alone, from held-out starts, beside pilot and random play from the same:",
+            said("The learner alone, from held-out starts, beside pilot and random play from the same:"),
             render(*_alone(comparison)),
         ]
     if comparison.improvements:
         parts += [
-            "Probability that a run of the first group does better than a run of the second:",
+            said("Probability that a run of the first group does better than a run of the second:"),
             render(*_improvements(comparison)),
         ]
     if comparison.has_profile:
@@ -48,7 +52,7 @@ def write(comparison: Comparison, form: Format) -> str:
         count = counted(len(comparison.not_evaluated), "run")
         apart = "has no evaluation and is" if len(comparison.not_evaluated) == 1 else "have no evaluation and are"
         commands = "\n".join(f"  pkmn eval {shlex.quote(folder)}" for folder in comparison.not_evaluated)
-        parts.append(f"{count} {apart} not compared. To evaluate:\n{commands}")
+        parts.append(said(f"{count} {apart} not compared. To evaluate:") + f"\n{commands}")
     return "\n\n".join(parts)
 
 

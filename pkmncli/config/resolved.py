@@ -282,7 +282,7 @@ class ResolvedSettings:
     def origin(self, section: str, key: str) -> str:
         """Return the origin of a value; of the core's under an empty section."""
         entry = self._given.get(section, {}).get(key)
-        return entry.origin if entry else DEFAULT
+        return entry.origin if entry and not entry.is_default else DEFAULT
 
 
 def refuse_changes(

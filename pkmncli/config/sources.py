@@ -13,7 +13,7 @@ from typing import Any
 from pkmncli.api.data_text import parse_json, parse_toml, read_given_text
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.option import option_name
-from pkmncli.config.run_file_end import is_cut_off
+from pkmncli.config.run_file_end import find_end, is_as_written, is_cut_off
 from pkmncli.config.train_settings import TrainSettings
 from pkmncli.diagnostics import DEBUG_VARIABLE
 from pkmncli.errors import ConfigurationError
@@ -40,6 +40,8 @@ class Given:
     origin: str
     is_text: bool = False
     """True if the value is text that still has to be parsed."""
+    is_default: bool = False
+    """True if a run's file gives it as a default: it holds, and gives way to what is chosen."""
 
 
 def from_command_line(values: Mapping[str, Any]) -> list[Given]:
@@ -86,6 +88,8 @@ def from_environment(environ: Mapping[str, str]) -> list[Given]:
 def from_file(path: Path) -> list[Given]:
     """Return the values of a TOML or JSON file. JSON is recognised by the suffix, or by the opening brace.
 
+    What a run's file, unless it was edited, calls a default is one here too.
+
     Raises:
         ConfigurationError: the file cannot be read, or its syntax is wrong.
     """
@@ -100,16 +104,20 @@ def from_file(path: Path) -> list[Given]:
     if is_cut_off(text):
         raise ConfigurationError(f"{path} was cut off: it is a run's and lacks its end; put back the whole file")
     content = _parse(path, text)
+    end = find_end(text)
+    of_a_run = text.splitlines() if end is not None and is_as_written(text, end) else []
+
+    def one(section: str, key: str, value: Any) -> Given:
+        number = _line(text, key, section)
+        is_default = bool(of_a_run) and number is not None and of_a_run[number - 1].endswith(f" # {DEFAULT}")
+        return Given(section, key, value, f"{path}:{number}" if number else str(path), is_default=is_default)
+
     given = []
     for name, value in content.items():
-        if isinstance(value, Mapping):
-            given += [
-                Given(name, key, inner, f"{path}{_line(text, key, section=name)}")
-                for key, inner in value.items()
-                if inner is not None
-            ]
-        elif value is not None:
-            given.append(Given(CORE, name, value, f"{path}{_line(text, name)}"))
+        inner: Iterable[tuple[str, Any]] = value.items() if isinstance(value, Mapping) else ()
+        given += [one(name, key, own) for key, own in inner if own is not None]
+        if value is not None and not isinstance(value, Mapping):
+            given.append(one(CORE, name, value))
     return given
 
 
@@ -142,14 +150,14 @@ def _parse(path: Path, text: str) -> Mapping[str, Any]:
     return content
 
 
-def _line(text: str, key: str, section: str = CORE) -> str:
-    """Return the line of a key as ``:line``; empty if it is not found at the start of a line."""
+def _line(text: str, key: str, section: str) -> int | None:
+    """Return the number of a key's line, from 1; None if it is not found at the start of a line."""
     start = 0
     if section:
         header = re.search(rf'^\s*(\[\s*"?{re.escape(section)}"?\s*\]|"{re.escape(section)}"\s*:)', text, re.MULTILINE)
         start = header.end() if header else 0
     found = re.compile(rf'^[\s{{]*"?{re.escape(key)}"?\s*[=:]', re.MULTILINE).search(text, start)
-    return f":{text.count(chr(10), 0, found.end()) + 1}" if found else ""
+    return text.count("\n", 0, found.end()) + 1 if found else None
 
 
 def _split_name(name: str) -> tuple[str, str]:

@@ -24,7 +24,7 @@ _COLOURS = ((150, 158, 170), (245, 245, 245), (255, 206, 92), (150, 200, 255))
 
 
 def with_caption(picture: NDArray[np.uint8], lines: Sequence[str]) -> NDArray[np.uint8]:
-    """Return the picture (height, width, 3) with a band of text below; longer lines are cut off.
+    """Return the picture (height, width, 3) with a band of text below; longer lines lose their last words.
 
     The font is the one in Pillow, Aileron by Sora Sagano, which is in the public domain (CC0 1.0).
     """
@@ -40,6 +40,11 @@ def side_by_side(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[n
     return np.concatenate([whole[0], line, whole[1]], axis=1)
 
 
+def in_a_line(words: str) -> str:
+    """Return the lines of a text as one line."""
+    return " / ".join(line for one in words.splitlines() if (line := " ".join(one.split())))
+
+
 @lru_cache(maxsize=8)  # successive steps often have the same caption
 def _band(lines: tuple[str, ...], width: int) -> NDArray[np.uint8]:
     from PIL import Image, ImageDraw  # noqa: PLC0415 - only captions need it
@@ -53,8 +58,15 @@ def _band(lines: tuple[str, ...], width: int) -> NDArray[np.uint8]:
 
 
 def _cut(line: str, most: int) -> str:
+    """Return as many words of a line as fit, so that no number is cut; of a single long word its beginning."""
+    if _font().getlength(line) <= most:
+        return line
+    words = line.split(" ")
+    while len(words) > 1 and _font().getlength(line) > most:
+        words.pop()
+        line = " ".join(words).rstrip(" ,;:") + "..."
     while line and _font().getlength(line) > most:
-        line = line[:-4].rstrip() + "..." if len(line) > 4 else ""
+        line = line[:-4] + "..." if len(line) > 4 else ""
     return line
 
 

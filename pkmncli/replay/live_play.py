@@ -9,7 +9,7 @@ import numpy as np
 
 from pkmncli.api import Source
 from pkmncli.errors import RunError
-from pkmncli.replay.caption import with_caption
+from pkmncli.replay.caption import in_a_line, with_caption
 from pkmncli.training.display.status import DECIDED_BY
 from pkmncli.video import SCALE, enlarge
 
@@ -106,6 +106,10 @@ class LivePlay:
     def caption(self) -> str:
         """Return the caption as text."""
         return "\n".join(self.lines())
+
+    def words(self) -> str:
+        """Return the text on the screen in one line; empty if there is none."""
+        return in_a_line(self.pool.call(0, "screen_words"))
 
     def text(self, columns: int) -> str | None:
         """Return the environment's own text for a terminal; its state in words if it has neither text nor picture."""

@@ -219,16 +219,20 @@ class Shown(Protocol):
     def caption(self) -> str:
         """Return the caption as text."""
 
+    def words(self) -> str:
+        """Return the text on the screen in one line, which half blocks are too coarse for; empty if there is none."""
+
 
 def show_in_terminal(show: Shown, speed: float) -> None:
     """Play it in the terminal, as text if the environment has one, else in half blocks, until the viewer quits."""
-    with TerminalKeys() as keys, TerminalScreen(show.caption_lines + 1) as screen:
+    with TerminalKeys() as keys, TerminalScreen(show.caption_lines + 2) as screen:
         controls = Controls(show.frames_per_second, speed, keys.read, show.interrupted)
 
         def draw() -> None:
             screen.fit()
-            caption = f"{show.caption()}\n{controls.line if keys.available else 'Ctrl-C: quit'}"
             text = show.text(screen.columns)
+            words = show.words() if text is None else ""
+            caption = f"{show.caption()}\n{words}\n{controls.line if keys.available else 'Ctrl-C: quit'}"
             if text is None:
                 screen.show(show.screens(), caption)
             else:

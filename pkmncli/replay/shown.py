@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkmncli.api.environments import DEFAULT_RENDER_FPS
 from pkmncli.errors import RunError
-from pkmncli.replay.caption import side_by_side, with_caption
+from pkmncli.replay.caption import in_a_line, side_by_side, with_caption
 from pkmncli.replay.explained import LINES
 from pkmncli.replay.play_again import Agreement, PlayedStep, play_again
 from pkmncli.video import SCALE, enlarge
@@ -178,6 +178,11 @@ class Show:
         if not self.overlay:
             return "  ".join(self.episodes[0].lines()[:2])
         return "\n".join("   |   ".join(lines) for lines in zip(*(one.lines() for one in self.episodes), strict=True))
+
+    def words(self) -> str:
+        """Return the text on the screens in one line; empty if there is none."""
+        found = [getattr(one.environment, "screen_words", str)() for one in self.episodes]
+        return "   |   ".join(map(in_a_line, found)) if any(found) else ""
 
     @property
     def frames_per_second(self) -> float:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_SCREEN_SHARE = 0.92
+"""Share of the display's height for the picture; the rest is for the title and a panel of the desktop."""
+
+
 class PictureWindow:
     """Window as a context manager: ``with PictureWindow("title", "use --terminal") as window``.
 
@@ -35,6 +39,7 @@ class PictureWindow:
             raise ConfigurationError(f"--window: there is no display ({error}); {elsewhere}") from None
         self._root.title(title)
         self._root.resizable(False, False)
+        self._room = self._root.winfo_screenwidth(), int(_SCREEN_SHARE * self._root.winfo_screenheight())
         self._label = tkinter.Label(self._root, borderwidth=0)
         self._label.pack()
         self._picture: Any = None
@@ -70,10 +75,12 @@ class PictureWindow:
         return typed if self.open else "q"
 
     def show(self, picture: NDArray[np.uint8], title: str) -> None:
-        """Show a picture, (height, width, 3), in its own size, and a title."""
+        """Show a picture, (height, width, 3), in its own size or, on a small display, reduced to fit, and a title."""
         self._root.title(title)
         from PIL import Image, ImageTk  # noqa: PLC0415
 
-        self._picture = ImageTk.PhotoImage(Image.fromarray(picture))
+        image = Image.fromarray(picture)
+        image.thumbnail(self._room)
+        self._picture = ImageTk.PhotoImage(image)
         self._label.configure(image=self._picture)
         self._root.update()

@@ -1,4 +1,4 @@
-"""Numbers with their nouns, and what a run says that it does."""
+"""Numbers with their nouns, whole percents, and what a run says that it does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pkmncli.plurals import counted
+from pkmncli.plurals import counted, whole_percents
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,21 @@ from pkmncli.plurals import counted
 )
 def test_a_noun_is_plural_unless_it_is_one(number: int, said: str) -> None:
     assert counted(number, "episode") == said
+
+
+@pytest.mark.parametrize(
+    ("parts", "percents"),
+    [
+        ([43, 114, 843], [4, 12, 84]),  # 4.3, 11.4, 84.3: rounded one by one they add up to 99
+        ([0.036, 0.096, 0.868], [4, 9, 87]),  # 3.6, 9.6, 86.8: rounded one by one they add up to 101
+        ([1, 1, 1], [34, 33, 33]),
+        ([5], [100]),
+        ([0, 0], [0, 0]),
+        ([], []),
+    ],
+)
+def test_shares_in_percent_add_up_to_100(parts: list[float], percents: list[int]) -> None:
+    assert whole_percents(parts) == percents
 
 
 def test_without_a_learner_nothing_is_trained(pkmn: Callable[..., Any]) -> None:

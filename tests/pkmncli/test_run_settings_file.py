@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from pkmncli.config import ResolvedSettings
+from pkmncli.config import ResolvedSettings, resolve_settings
 from pkmncli.config.run_file_end import find_end
 from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
+from pkmncli.training.compatibility import prepare_settings
 
 Pkmn = Callable[..., Any]
 
@@ -212,3 +213,23 @@ def test_the_last_line_is_found_in_the_file(run: Run) -> None:
     end = find_end(run.config_file.read_text())
     assert end is not None
     assert end.settings > 100
+
+
+def test_a_default_of_a_run_is_one_for_the_next_unless_it_was_edited(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def again() -> ResolvedSettings:
+        found = resolve_settings({}, registry=get_registry(), environ={}, config_path=run.config_file)
+        return prepare_settings(found, get_registry())
+
+    before = settings_of(run)
+    settings = again()
+    assert capsys.readouterr().err == "", "nothing is said to have no effect, since nobody gave it"
+    assert settings.values() == before.values()
+    assert {name for name, origin in settings.origins.items() if origin != "default"} == {
+        name for name, origin in before.origins.items() if origin != "default"
+    }
+    text = run.config_file.read_text()
+    run.config_file.write_text(text.replace("llm_interval = 30 # default", "llm_interval = 31 # default"))
+    assert again().origins["llm_interval"].startswith(f"{run.config_file}:")
+    assert "llm_interval" in capsys.readouterr().err

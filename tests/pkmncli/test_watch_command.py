@@ -54,6 +54,19 @@ def test_what_is_watched_is_what_an_evaluation_plays(shared_run: Callable[..., P
     assert picture.dtype == np.uint8 and picture.shape[1] == 640 and picture.shape[0] > 576, "the caption is below"
 
 
+def test_what_stands_on_the_screen_is_written_below_the_picture(shared_run: Callable[..., Path]) -> None:
+    run = Run(shared_run())
+    own = run_settings(run, get_registry())
+    options: dict[str, Any] = {"mode": EvaluationMode.LLM_ONLY, "envs": 1, "episodes": 1, "seed": 3, "baselines": False}
+    changes = {"max_steps_per_episode": 60}
+    evaluation = RunEvaluation.of(run, own, get_registry(), checkpoint="latest", changes=changes, **options)
+    with evaluation.ready() as (pool, policy):
+        play = LivePlay("it", pool, policy, episodes=1)
+        words = [play.words() for _step in play]
+    assert not words[0] and any(words), "the professor speaks, and nobody at the start"
+    assert not any("\n" in one for one in words)
+
+
 def test_it_says_where_it_cannot_be_watched(
     pkmn: Pkmn, shared_run: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

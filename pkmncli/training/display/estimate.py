@@ -194,5 +194,7 @@ def short_duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Return bytes in words: ``35 MB``, ``1.2 GB``."""
+    """Return bytes in words: ``60 kB``, ``35 MB``, ``1.2 GB``."""
+    if count < 1e6:
+        return f"{count / 1e3:.0f} kB"
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

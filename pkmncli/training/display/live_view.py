@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.text import Text
 
 from pkmncli.api import DEFAULT_FRAMES_PER_SECOND, Source
-from pkmncli.plurals import counted
+from pkmncli.plurals import counted, whole_percents
 from pkmncli.training.display.estimate import duration
 from pkmncli.training.display.status import DECIDED_BY
 from pkmncli.training.recording.journey import in_words, milestones_ahead, play_time
@@ -261,10 +261,10 @@ def _taken_over(metrics: Mapping[str, float]) -> str:
 
 
 def _decided(statistics: TrainingStatistics) -> list[str]:
-    total = max(statistics.steps, 1)
+    counts = statistics.steps_by_source
     return [
-        f"{_DECIDED_BY[source]} {count:,} ({count / total:.0%})"
-        for source, count in zip(Source, statistics.steps_by_source, strict=True)
+        f"{_DECIDED_BY[source]} {count:,} ({percent}%)"
+        for source, count, percent in zip(Source, counts, whole_percents(counts), strict=True)
         if count
     ]
 

@@ -221,6 +221,10 @@ class Worker:
             return f"the environment's view() is not (height, width, 3) uint8 but {picture.shape} {picture.dtype}"
         return picture
 
+    def screen_words(self) -> str:
+        """Return the text on the screen; empty if there is none, or the environment does not say."""
+        return str(getattr(self.environment, "screen_words", str)())
+
     def text_view(self, columns: int) -> str | None:
         """Return the state as lines of text of at most so many columns; None if the environment has none."""
         see = getattr(self.environment, "text_view", None)

@@ -88,8 +88,8 @@ def status_line(game: Game, earned: Mapping[str, float]) -> str:
     if game.steps_since_progress >= _IDLE_STEPS_SHOWN:
         parts.append(f"nothing new for {game.steps_since_progress} steps")
     largest = sorted(earned.items(), key=lambda one: -abs(one[1]))[:_SHOWN_REWARDS]
-    parts += [f"{name} {total:.1f}" for name, total in largest if total]
-    return ", ".join(parts)
+    paid = [f"{name.rpartition('.')[2].replace('_', ' ')} {total:.1f}" for name, total in largest if total]
+    return ", ".join(parts) + (f"; reward from {', '.join(paid)}" if paid else "")
 
 
 def take_snapshot(game: Game) -> Snapshot:

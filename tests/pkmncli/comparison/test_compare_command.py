@@ -113,7 +113,7 @@ def test_the_latest_evaluation_of_the_learner_counts(pkmn: Pkmn, make_run: MakeR
     assert found["score"] == "mean reward of the last training episodes"
     assert found["groups"][0]["scores"] == [50.0, 60.0], "rewards of two kinds are never compared"
     assert found["groups"][0]["label"] == "dqn"
-    assert found["notes"][0].startswith("1 of 2 runs have no evaluation, so the reward of their training is compared")
+    assert found["notes"][0].startswith("only 1 of 2 runs is evaluated, so the reward in training is compared")
     summary = json.loads((other / "summary.json").read_text())
     (other / "summary.json").write_text(json.dumps({**summary, "final_evaluation": {"avg_reward": 3.0}}))
     assert compared(pkmn, "one", "other")["groups"][0]["scores"] == [7.0, 3.0]
@@ -229,7 +229,7 @@ def test_a_folder_may_have_runs_that_just_began(pkmn: Pkmn, make_run: MakeRun) -
     make_run("young", None)
     found = compared(pkmn, "runs")
     assert found["groups"][0]["runs"] == ["one", "other"]
-    assert found["notes"][0] == "1 of the folder's runs have nothing to compare, and are left out: young"
+    assert found["notes"][0] == "1 run of the folder has nothing to compare, and is left out: young"
 
 
 def test_learners_with_settings_of_their_own(pkmn: Pkmn, make_run: MakeRun) -> None:

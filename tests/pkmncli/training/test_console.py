@@ -47,7 +47,7 @@ def test_lines_tell_the_game_who_decided_and_how_the_learning_goes(
     lines = [line.strip() for line in result.out.splitlines()]
     games = [line for line in lines if "money 3,000" in line]
     assert any(line.startswith("Home 2F (") and "no Pokemon yet, 0 badges" in line for line in games)
-    assert any("exploration.new_tile" in line for line in games)
+    assert any("; reward from " in line and "new tile " in line for line in games)
     decided = [line for line in lines if line.startswith("decided by ")]
     assert any("rules " in line and "by the learner in the last " in line for line in decided)
     assert any(line.startswith("taken over by the learner: ") and "walking " in line for line in lines)

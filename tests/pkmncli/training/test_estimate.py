@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.worker_pools import make_spec
 
-from pkmncli.training.display.estimate import estimate
+from pkmncli.training.display.estimate import estimate, size
 from pkmncli.training.no_learner import NoLearner
 from pkmncli.training.workers.pool import WorkerPool
 
@@ -45,3 +45,7 @@ def test_one_that_environments_wait_for_anyway_is_not_full(pool: WorkerPool) -> 
     learner = TimedLearner(5.0)
     learner.waits_for_updates = True  # type: ignore[attr-defined]
     assert estimate(pool, learner, 1_000, 0, 1).learner_limit is None
+
+
+def test_a_small_run_is_said_in_kilobytes() -> None:
+    assert [size(count) for count in (60_000, 999_000, 3.5e7, 1.2e9)] == ["60 kB", "999 kB", "35 MB", "1.2 GB"]

@@ -223,6 +223,9 @@ def test_a_battle_in_words(make: Make) -> None:
     assert "has the moves" in context.context_summary
     assert "PP)" in context.context_summary
     assert "Danger" not in context.context_summary, "it stands by itself"
+    place, earned = environment.status().split("; reward from ")
+    assert place.startswith(environment.game.names.map_name(environment.state.map_id))
+    assert earned.startswith(f"milestone {environment.rewards.totals['progress.milestone']:.1f}, first pokemon 100.0")
     assert "In the last" not in context.context_summary
     assert context.danger == environment.analysis().danger.name.lower()
     assert context.text_map == ""
