@@ -19,9 +19,10 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
+import cloudpickle  # type: ignore[import-untyped]
 import torch
 import torch.distributed as dist
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
@@ -75,7 +76,8 @@ class _Share(Whole):
     def add(self, tensors: Sequence[torch.Tensor]) -> None:
         together = torch.cat([tensor.reshape(-1) for tensor in tensors]).to(self._device)
         dist.all_reduce(together)
-        for tensor, summed in zip(tensors, together.split([tensor.numel() for tensor in tensors]), strict=True):
+        sums = torch.split(together, [tensor.numel() for tensor in tensors])
+        for tensor, summed in zip(tensors, sums, strict=True):
             tensor.copy_(summed.view_as(tensor))
 
     def largest(self, value: float) -> float:
@@ -141,7 +143,7 @@ class _Shard(Actor):
             torch.cuda.set_device(self._device)
             backend, kind = "cpu:gloo,cuda:nccl", "cuda"
         limit = timedelta(seconds=self._settings.episode_timeout_s + _MOST_SECONDS_APART)
-        store = dist.TCPStore(_LOOPBACK, self._port, None, is_master=False, timeout=limit)
+        store = TCPStore(_LOOPBACK, self._port, None, is_master=False, timeout=limit)
         dist.init_process_group(backend, store=store, rank=self._number, world_size=self._count, timeout=limit)
         found = super().load()
         assert self._population is not None
@@ -249,7 +251,7 @@ class ShardedEngine:
         listener = socket.create_server((_LOOPBACK, 0))
         port = listener.getsockname()[1]
         # It listens on loopback only, which it would not by itself.
-        self._store = dist.TCPStore(
+        self._store = TCPStore(
             _LOOPBACK, port, None, is_master=True, wait_for_workers=False, master_listen_fd=listener.detach()
         )
         try:
@@ -308,11 +310,11 @@ class ShardedEngine:
                 connection.send((method, its))
             while len(found) < len(self._connections):
                 waited = [connection for connection in self._connections if connection not in found]
-                for connection in wait(waited):
-                    assert isinstance(connection, Connection)
-                    found[connection] = connection.recv()
-                    if not _is_between_passes(error := _error(found[connection])):
-                        raise self._lost() or error  # type: ignore[misc]
+                for ready in wait(waited):
+                    assert isinstance(ready, Connection)
+                    found[ready] = ready.recv()
+                    if not _is_between_passes(failure := _error(found[ready])):
+                        raise self._lost() or failure  # type: ignore[misc]
         except (EOFError, OSError) as error:
             if isinstance(error, TimeoutError):
                 raise
@@ -323,8 +325,8 @@ class ShardedEngine:
             self.close()
             raise
         for each in found.values():
-            if (error := _error(each)) is not None:
-                raise error
+            if (failure := _error(each)) is not None:
+                raise failure
         return [found[connection] for connection in self._connections]
 
     def _lost(self) -> TrainingError | None:

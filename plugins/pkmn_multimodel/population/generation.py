@@ -116,7 +116,8 @@ def repeats(model: PeftModel, replies: Sequence[Reply]) -> bool:
     spared = sum(map(len, prompts)) - sum(map(len, set(prompts)))
     if model.device.type == "cpu":
         return spared > 0
-    return spared * model.get_base_model().num_parameters() > _PASS_OF_A_CARD
+    base: Any = model.get_base_model()
+    return bool(spared * base.num_parameters() > _PASS_OF_A_CARD)
 
 
 def _score_whole(
