@@ -11,6 +11,7 @@ after a batch. A base ``random:SIZE`` has random weights, as in ``multimodel_spe
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import statistics
 import subprocess
@@ -106,6 +107,10 @@ def _measured(options: argparse.Namespace, base: str, engine: str) -> dict[str, 
                 speeds["sampling"].append(told / (second - first))
                 speeds["learning"].append(read / (third - second))
         memory = _memory() if options.device == "cuda" else []
+    del training
+    gc.collect()
+    if options.device == "cuda":
+        torch.cuda.empty_cache()  # so that the next engine's memory is counted alone
     return {
         **{f"{name}, tokens/s": round(statistics.median(values), 1) for name, values in speeds.items()},
         "MiB of each card": memory,

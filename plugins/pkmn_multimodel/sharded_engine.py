@@ -76,7 +76,7 @@ class _Share(Whole):
     def add(self, tensors: Sequence[torch.Tensor]) -> None:
         together = torch.cat([tensor.reshape(-1) for tensor in tensors]).to(self._device)
         dist.all_reduce(together)
-        sums = together.split([tensor.numel() for tensor in tensors])  # type: ignore[no-untyped-call]
+        sums = torch.split(together, [tensor.numel() for tensor in tensors])
         for tensor, summed in zip(tensors, sums, strict=True):
             tensor.copy_(summed.view_as(tensor))
 
@@ -313,20 +313,20 @@ class ShardedEngine:
                 for ready in wait(waited):
                     assert isinstance(ready, Connection)
                     found[ready] = ready.recv()
-                    if not _is_between_passes(error := _error(found[ready])):
-                        raise self._lost() or error  # type: ignore[misc]
-        except (EOFError, OSError) as failure:
-            if isinstance(failure, TimeoutError):
+                    if not _is_between_passes(failure := _error(found[ready])):
+                        raise self._lost() or failure  # type: ignore[misc]
+        except (EOFError, OSError) as error:
+            if isinstance(error, TimeoutError):
                 raise
-            lost = self._lost() or TrainingError(f"engine = sharded: a process does not answer: {failure}")
+            lost = self._lost() or TrainingError(f"engine = sharded: a process does not answer: {error}")
             self.close()
             raise lost from None
         except BaseException:
             self.close()
             raise
         for each in found.values():
-            if (error := _error(each)) is not None:
-                raise error
+            if (failure := _error(each)) is not None:
+                raise failure
         return [found[connection] for connection in self._connections]
 
     def _lost(self) -> TrainingError | None:

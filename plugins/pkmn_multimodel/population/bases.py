@@ -80,12 +80,17 @@ def loaded(name: str, precision: str, device: str, setting: str) -> tuple[PreTra
     Raises:
         LoadingError: there is no such model here, or its files are damaged.
     """
+    path = Path(name).expanduser()
+    kinds = "a folder, a GGUF file, a name in the local Hugging Face cache"
+    if setting == "multimodel.base":
+        kinds += ", or tiny"
+    if not (path.is_file() if path.suffix == GGUF else _is_here(name)):
+        raise LoadingError(f"{setting} = {name}: no model is there; give {kinds}")
     from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415 - takes seconds
     from transformers.utils import logging as transformers_logging  # noqa: PLC0415
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     narrow = precision == "bfloat16" or (precision == "auto" and device.startswith("cuda"))
-    path = Path(name).expanduser()
     place: dict[str, Any] = {"pretrained_model_name_or_path": name, "local_files_only": True}
     if path.suffix == GGUF:
         place |= {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
@@ -97,8 +102,7 @@ def loaded(name: str, precision: str, device: str, setting: str) -> tuple[PreTra
     except (OSError, ValueError, ImportError) as error:
         first = str(error).strip().splitlines()[0]
         raise LoadingError(
-            f"{setting} = {name}: no model that can be loaded is there ({first}); give a folder, a GGUF file, a "
-            f"name in the local Hugging Face cache{', or tiny' if setting == 'multimodel.base' else ''}"
+            f"{setting} = {name}: no model that can be loaded is there ({first}); give {kinds}"
         ) from None
     torch.nn.Module.to(model, device)
     model.eval()  # type: ignore[no-untyped-call]

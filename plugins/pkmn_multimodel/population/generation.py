@@ -51,9 +51,9 @@ def sample_tokens(
     live = torch.ones(len(prompts), dtype=torch.bool)
     found: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
     step_ids, positions, names = ids, _positions(mask), [adapters[row] for row in same]
-    for number in range(max_new_tokens):
-        mixed = len(set(names)) > 1
-        with nullcontext() if mixed else _only(model, names[0]):
+    mixed = len(set(adapters)) > 1
+    with nullcontext() if mixed else _only(model, adapters[0]):
+        for number in range(max_new_tokens):
             out = model(
                 input_ids=step_ids,
                 attention_mask=mask,
@@ -62,24 +62,24 @@ def sample_tokens(
                 use_cache=True,
                 **({"adapter_names": names} if mixed else {}),
             )
-        cache = out.cache
-        logits = (out.logits[:, -1].float() / temperature).log_softmax(-1)
-        if number == 0 and len(same) < len(prompts):
-            where = where.to(mask.device)
-            cache.batch_select_indices(where)
-            logits, mask, positions, names = logits[where], mask[where], positions[where], list(adapters)
-        drawn = logits.argmax(-1) if greedy else _drawn(logits, generator)
-        values, tokens = logits.gather(1, drawn[:, None])[:, 0].tolist(), drawn.cpu()
-        for row, (token, value) in enumerate(zip(tokens.tolist(), values, strict=True)):
-            if live[row]:
-                found[row][0].append(token)
-                found[row][1].append(value)
-        live &= tokens != tokenizer.eos_token_id
-        if not live.any():
-            break
-        step_ids = drawn[:, None]
-        positions = positions[:, -1:] + 1
-        mask = torch.cat([mask, torch.ones(len(prompts), 1, dtype=mask.dtype, device=mask.device)], 1)
+            cache = out.cache
+            logits = (out.logits[:, -1].float() / temperature).log_softmax(-1)
+            if number == 0 and len(same) < len(prompts):
+                where = where.to(mask.device)
+                cache.batch_select_indices(where)
+                logits, mask, positions, names = logits[where], mask[where], positions[where], list(adapters)
+            drawn = logits.argmax(-1) if greedy else _drawn(logits, generator)
+            values, tokens = logits.gather(1, drawn[:, None])[:, 0].tolist(), drawn.cpu()
+            for row, (token, value) in enumerate(zip(tokens.tolist(), values, strict=True)):
+                if live[row]:
+                    found[row][0].append(token)
+                    found[row][1].append(value)
+            live &= tokens != tokenizer.eos_token_id
+            if not live.any():
+                break
+            step_ids = drawn[:, None]
+            positions = positions[:, -1:] + 1
+            mask = torch.cat([mask, torch.ones(len(prompts), 1, dtype=mask.dtype, device=mask.device)], 1)
     return found
 
 
@@ -116,8 +116,8 @@ def repeats(model: PeftModel, replies: Sequence[Reply]) -> bool:
     spared = sum(map(len, prompts)) - sum(map(len, set(prompts)))
     if model.device.type == "cpu":
         return spared > 0
-    weights = sum(weight.numel() for weight in model.get_base_model().parameters())
-    return spared * weights > _PASS_OF_A_CARD
+    base: Any = model.get_base_model()
+    return bool(spared * base.num_parameters() > _PASS_OF_A_CARD)
 
 
 def _score_whole(

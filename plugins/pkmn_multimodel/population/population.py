@@ -328,14 +328,13 @@ class Population:
         return ids
 
 
-def _placed_as(weight: torch.Tensor, change: torch.Tensor) -> torch.Tensor:
+def _placed_as(weight: Any, change: torch.Tensor) -> torch.Tensor:
     """Return a change on the device of a weight, in its precision, and sharded over the same processes."""
-    moved = change.to(weight.device, weight.dtype)
+    moved: torch.Tensor = change.to(weight.device, weight.dtype)
     if not hasattr(weight, "placements"):
         return moved
-    from torch.distributed.tensor import DTensor, distribute_tensor  # noqa: PLC0415 - only where a base is sharded
+    from torch.distributed.tensor import distribute_tensor  # noqa: PLC0415 - only where a base is sharded
 
-    assert isinstance(weight, DTensor)
     return distribute_tensor(moved, weight.device_mesh, weight.placements)
 
 
@@ -353,5 +352,5 @@ def _arrays(tensors: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray[Any, An
     if not tensors:
         return {}
     flat = torch.cat([tensor.detach().float().reshape(-1) for tensor in tensors.values()]).cpu()
-    parts = flat.split([tensor.numel() for tensor in tensors.values()])  # type: ignore[no-untyped-call]
+    parts = torch.split(flat, [tensor.numel() for tensor in tensors.values()])
     return {name: part.view(tensor.shape).numpy() for (name, tensor), part in zip(tensors.items(), parts, strict=True)}

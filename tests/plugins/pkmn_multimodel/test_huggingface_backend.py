@@ -90,7 +90,7 @@ def test_the_adapter_of_a_run_answers_otherwise_than_its_base(folder: Path, tmp_
     ("model", "settings", "said"),
     [
         (None, {}, "huggingface needs a model: --llm-model"),
-        ("/nowhere/at/all", {}, "--llm-model = /nowhere/at/all: no model that can be loaded is there"),
+        ("/nowhere/at/all", {}, "--llm-model = /nowhere/at/all: no model is there"),
         (None, {"adapter": "it"}, "write RUN:model_0"),
         (None, {"adapter": "/nowhere/at/all:model_0"}, "/nowhere/at/all"),
     ],

@@ -69,7 +69,7 @@ def test_a_training_that_was_too_short_to_learn_says_so(tmp_path: Path) -> None:
         (["--models", "0"], "Invalid number of models: 0; give 1 to 64"),
         (["--set", 'multimodel.model_types=["gpt"]'], "Unsupported LLM backend: 'gpt'"),
         (["--set", 'multimodel.model_types=["openai"]'], "none of the models can learn"),
-        (["--base", "/nowhere/at/all"], "no model that can be loaded is there"),
+        (["--base", "/nowhere/at/all"], "no model is there"),
         (["--mode", "friendly"], "cooperative"),
         (["--environment", "chess"], "coop-compete"),
     ],
