@@ -232,7 +232,7 @@ class StepNews(NamedTuple):
     end: EpisodeEnd | None
     reports: Sequence[Mapping[str, Any]] = ()
     standing: Standing | None = None
-    """Standing of an episode that has reached milestones and goes on."""
+    """Standing of an episode that has reached milestones and continues."""
 
     def plain(self) -> tuple[Any, ...]:
         """Return the data as plain tuples: to pickle them takes a fifth of the time."""
