@@ -3,11 +3,13 @@
     python benchmarks/advising_adapter.py --base FILE.gguf --save-dir /tmp/advising
     pkmn train --llm huggingface --set huggingface.adapter=RUN:model_0 --llm-prompt benchmarks/short_advice.toml
     python benchmarks/advising_adapter.py --evaluate RUN
+    python benchmarks/advising_adapter.py --records RUN RUN
 
 States are taken from the pilot's play with other seeds than those of ``llm_advice.py``. In each, some pieces of advice
 are carried out, and the adapter imitates the one that earned most, in the form of a reply. States in which all earn the
 same are left out. The questions are those of a training with this template. ``--evaluate`` asks the base and the
 adapter in the same states, in free text, and compares their advice with random advice as ``llm_advice.py`` does.
+``--records`` reads trainings of `pkmn train --llm`: advice is useful if the steps that carried it out earned anything.
 """
 
 from __future__ import annotations
@@ -21,19 +23,22 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any, ClassVar
 
+import duckdb
 import torch
-from llm_advice import FORM, HORIZON, Tally, outcome, played_states, random_advice
+from llm_advice import FORM, HORIZON, Tally, outcome, played_states, random_advice, share
 
 from pkmn_multimodel import MultiModelConfig, MultiModelTrainer
 from pkmn_multimodel.games.text_game import TextGame
 from pkmn_multimodel.population.bases import loaded
-from pkmn_multimodel.population.population import BASE, Population
+from pkmn_multimodel.population.population import Population
+from pkmn_multimodel.population.replies import BASE
 from pkmn_multimodel.recording import nested
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.settings import EnvironmentSettings
-from pkmncli.api import Advice, LLMReply, find_run, runs
+from pkmncli.api import Advice, LLMReply, Source, find_run, runs
 from pkmncli.llm.prompts import PromptTemplate, Question, game_in_words
 
 CHAT = "<|im_start|>system\n{}<|im_end|>\n<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
@@ -96,6 +101,9 @@ def main() -> None:
     parser.add_argument("--save-dir", default="runs")
     parser.add_argument("--resume", metavar="RUN/step-N", help="resume from this checkpoint in --save-dir")
     parser.add_argument("--evaluate", metavar="RUN", help="compare the adapter of this run with its base")
+    parser.add_argument(
+        "--records", metavar="RUN", nargs="+", help="count the advice in these runs of pkmn train --llm"
+    )
     parser.add_argument("--held-out", type=int, default=40, help="states to evaluate in")
     parser.add_argument("--reply-tokens", type=int, default=100)
     parser.add_argument("--examples", type=Path, help="file of examples: read if it is there, else written")
@@ -105,6 +113,9 @@ def main() -> None:
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--llm-prompt", type=Path, default=Path(__file__).with_name("short_advice.toml"))
     options = parser.parse_args()
+    if options.records:
+        print(json.dumps({run: recorded(run) for run in options.records}, indent=2))
+        return
     template = PromptTemplate.load(options.llm_prompt)
     if options.evaluate:
         print(json.dumps(evaluated(options.evaluate, template, options.held_out, options.reply_tokens), indent=2))
@@ -197,6 +208,42 @@ def evaluated(which: str, template: PromptTemplate, states: int, reply_tokens: i
             print(f"{first + len(prompts)} states, {name}: {dict(tally.readings)}, {dict(tally.outcomes)}", flush=True)
     environment.close()
     return {name: tally.as_dict() for name, (_, tally) in tallies.items()}
+
+
+def recorded(which: str) -> dict[str, Any]:
+    """Return what became of the advice of a training: shares of all questions, with 95% bootstrap intervals."""
+    folder = find_run(which).folder
+    advice, decisions = (
+        f"read_parquet('{folder}/{table}/*.parquet', hive_partitioning = false, union_by_name = true)"
+        for table in ("advice", "decisions")
+    )
+    rows = duckdb.sql(
+        f"""
+        WITH asked AS (
+            SELECT *, lead(global_step, 1, 1 << 62) OVER (PARTITION BY environment ORDER BY global_step) AS until
+            FROM {advice}
+        )
+        SELECT reading, json_extract_string(nullif(asked.advice, ''), '$.skill') AS skill, asked.latency_s,
+               count(*) FILTER (source = {int(Source.LLM)}) AS steps,
+               coalesce(sum(reward) FILTER (source = {int(Source.LLM)}), 0) AS earned,
+               coalesce(sum(reward), 0) AS whole,
+               asked.global_step, asked.environment
+        FROM asked LEFT JOIN {decisions} AS d
+            ON d.environment = asked.environment AND d.global_step >= asked.global_step AND d.global_step < until
+        GROUP BY ALL
+        """
+    ).fetchall()
+    asked = len(rows)
+    return {
+        "asked": asked,
+        "valid_by_schema": share(sum(row[0] == "schema" for row in rows), asked),
+        "carried_out": share(sum(row[3] > 0 for row in rows), asked),
+        "useful": share(sum(row[4] > 0 for row in rows), asked),
+        "skills": dict(Counter(row[1] or "press" for row in rows if row[0] != "nothing")),
+        "reward_of_advised_steps": sum(row[4] for row in rows) / max(asked, 1),
+        "reward_until_next_question": sum(row[5] for row in rows) / max(asked, 1),
+        "median_seconds": median(row[2] for row in rows) if rows else None,
+    }
 
 
 def candidates(battle: bool, words: str, maps: Sequence[str]) -> list[Advice]:

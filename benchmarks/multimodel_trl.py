@@ -6,7 +6,8 @@
 In each round TRL makes one step, then a batch of the same size is sampled and learned from by the code of a multi-model
 training. Both sample replies from one adapter on the same base by the same prompts, and the learning rate is so small
 that the adapter stays as it is. Tokens are those of replies for sampling, and those of prompts and replies for
-learning. Seconds are processor time. TRL's sampling includes its rewards, which are trivial here.
+learning. Seconds are processor time, or time with ``--device cuda``. TRL's sampling includes its rewards, which are
+trivial here. With ``--precision bfloat16`` the base has that precision, and the adapters float32.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow
 import torch
 from datasets import Dataset
 from peft import LoraConfig
@@ -36,6 +38,14 @@ UNCHANGED = 1e-12
 """Learning rate with which nothing changes."""
 
 
+def now() -> float:
+    """Return processor time, or the time once a graphics card has done its work, in seconds."""
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+        return time.perf_counter()
+    return time.process_time()
+
+
 class Timed(GRPOTrainer):  # type: ignore[misc]
     """TRL's trainer with the processor time of its sampling and of its learning."""
 
@@ -45,18 +55,18 @@ class Timed(GRPOTrainer):  # type: ignore[misc]
         self.tokens = {"sampling": 0, "learning": 0}
 
     def _prepare_inputs(self, generation_batch: Any) -> Any:
-        began = time.process_time()
+        began = now()
         made = super()._prepare_inputs(generation_batch)
-        self.seconds["sampling"] = time.process_time() - began
+        self.seconds["sampling"] = now() - began
         self.tokens["sampling"] = int(made["completion_mask"].sum())
         self.tokens["learning"] = self.tokens["sampling"] + int(made["prompt_mask"].sum())
         return made
 
     def training_step(self, *args: Any, **named: Any) -> Any:
         """Make a step, and note how long its learning took."""
-        began = time.process_time()
+        began = now()
         loss = super().training_step(*args, **named)
-        self.seconds["learning"] = time.process_time() - began - self.seconds["sampling"]
+        self.seconds["learning"] = now() - began - self.seconds["sampling"]
         return loss
 
 
@@ -87,6 +97,8 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=8, help="most tokens of a reply")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     settings = MultiModelConfig.model_validate(
@@ -99,10 +111,11 @@ def main() -> None:
             "max_new_tokens": options.tokens,
         }
     )
-    base, tokenizer = loaded(options.base, "float32", "cpu", "--base")
+    base, tokenizer = loaded(options.base, options.precision, options.device, "--base")
     base.is_quantized = False  # a GGUF file is read as plain float32 weights, which the trainer of transformers refuses
     tokenizer.padding_side, tokenizer.pad_token = "left", tokenizer.pad_token or tokenizer.eos_token
     alternating = Alternating(ours(settings, copy.deepcopy(base), tokenizer, options.replies))
+    prompts = [PROMPT.format(number % 2 + 1) for number in range(64)]
     with tempfile.TemporaryDirectory() as folder:
         trainer = Timed(
             model=base,
@@ -116,15 +129,15 @@ def main() -> None:
                 learning_rate=UNCHANGED,
                 beta=0.0,
                 gradient_checkpointing=False,
-                use_cpu=True,
-                bf16=False,
+                use_cpu=options.device == "cpu",
+                bf16=options.precision == "bfloat16",
                 save_strategy="no",
                 report_to="none",
                 disable_tqdm=True,
                 logging_strategy="no",
                 log_level="error",
             ),
-            train_dataset=Dataset.from_list([{"prompt": PROMPT.format(number % 2 + 1)} for number in range(64)]),
+            train_dataset=Dataset(pyarrow.table({"prompt": prompts}), fingerprint="prompts"),
             processing_class=tokenizer,
             callbacks=[alternating],
             peft_config=LoraConfig(
@@ -149,20 +162,24 @@ def ours(
 ) -> Callable[[], dict[str, float]]:
     """Return a function that samples and learns once, and returns the tokens a second of both."""
     prompts = [PROMPT.format(number // 8 % 2 + 1) for number in range(replies)]
-    population = Population(base, tokenizer, ["model_0"], settings.rank, settings.alpha, chat=settings.chat_template)
+    population = Population(
+        *(base, tokenizer, ["model_0"], settings.rank, settings.alpha),
+        device=str(base.device),
+        chat=settings.chat_template,
+    )
     learner, generator = AdapterLearner(population, "model_0", settings, 0), torch.Generator().manual_seed(0)
 
     def measure() -> dict[str, float]:
-        began = time.process_time()
+        began = now()
         made = population.sample(prompts, ["model_0"] * len(prompts), generator, max_new_tokens=settings.max_new_tokens)
-        sampled = time.process_time()
+        sampled = now()
         rewards = [float("share" in reply.text) for reply in made]
         turns = [
             Turn("model_0", "player", number // 8, reply, "", True, reward, reward)
             for number, (reply, reward) in enumerate(zip(made, rewards, strict=True))
         ]
         learner.learn(turns, 1 << 20)
-        ended = time.process_time()
+        ended = now()
         told = sum(len(reply.tokens) for reply in made)
         read = told + sum(len(reply.prompt_ids) for reply in made)
         return {"sampling": told / (sampled - began), "learning": read / (ended - sampled)}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperCommand
+from typer.models import ParameterInfo
 
 COMPLETE_VARIABLE = "_PKMN_COMPLETE"
 """Set by the scripts that Typer installs in shells, when they ask for completions."""
@@ -19,6 +21,26 @@ _WIDEST_NAME = 30
 
 _EXAMPLES = "examples"
 
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")]
+
+
+def command_group(name: str, help_text: str, *, needs_command: bool = True) -> typer.Typer:
+    """Return a group without commands, to which they are added.
+
+    Args:
+        name: of the group.
+        help_text: first line of its help.
+        needs_command: show the help if no command of the group is named.
+    """
+    return typer.Typer(
+        name=name,
+        help=help_text,
+        no_args_is_help=needs_command,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+
 
 def with_examples(*examples: tuple[str, str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that adds example command lines, each with its result in words, to the end of the help."""
@@ -28,6 +50,28 @@ def with_examples(*examples: tuple[str, str]) -> Callable[[Callable[..., None]],
         return command
 
     return add
+
+
+def with_options(
+    command: Callable[..., None], added: Iterable[inspect.Parameter], headings: Sequence[str]
+) -> Callable[..., None]:
+    """Add options to a command that takes them as ``**options``.
+
+    Args:
+        command: function of the command. Its own options come first under their heading.
+        added: options, with those of Typer as default or in the annotation.
+        headings: in their order.
+    """
+
+    def place(parameter: inspect.Parameter) -> int:
+        own = isinstance(parameter.default, ParameterInfo)
+        heading = (parameter.default if own else parameter.annotation.__metadata__[0]).rich_help_panel
+        return -1 if heading is None else headings.index(heading)  # arguments come first
+
+    signature = inspect.signature(command, eval_str=True)
+    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    vars(command)["__signature__"] = signature.replace(parameters=sorted([*own, *added], key=place))
+    return command
 
 
 class HeadedCommand(TyperCommand):

@@ -16,6 +16,9 @@ from pkmncli.diagnostics import one_line
 from pkmncli.errors import PluginError, without_prefix
 from pkmncli.version import __version__
 
+_LONGEST_SHOWN = 60
+"""Maximum characters of an option's value in a message."""
+
 
 class CommandTable(TyperGroup):
     """Group of stubs for help, suggestions and completion; a chosen stub is replaced by its command.
@@ -46,11 +49,11 @@ class CommandTable(TyperGroup):
         return name, load_command(name) if name is not None and stub is not None else None, rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the chosen command. Of a refused option's message pydantic's prefix is left out."""
+        """Run the chosen command. A refused option's message has the words of refused settings."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = without_prefix(error.message)
+            error.message = _in_our_words(error)
             raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -112,6 +115,20 @@ def pkmn(
 
 def _stub(name: str, help_line: str) -> TyperCommand:
     return TyperCommand(name, help=help_line, short_help=help_line, rich_markup_mode=None)
+
+
+def _in_our_words(error: typer.BadParameter) -> str:
+    """Return the message of a refused option: ``'ten': must be a whole number``."""
+    found = getattr(error.__cause__, "errors", None)
+    if found is None:
+        return without_prefix(error.message)
+    from pkmncli.config.fault_words import words_for  # noqa: PLC0415 - only for an error
+
+    details = found(include_url=False)[0]
+    if details["type"] == "value_error":
+        return without_prefix(error.message)
+    words, given = words_for(details), repr(details["input"])
+    return f"{given}: {words}" if len(given) <= _LONGEST_SHOWN else words
 
 
 def _load_core(name: str) -> Any:

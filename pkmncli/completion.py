@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pkmncli.checkpoint_index import BEST, LATEST
-from pkmncli.errors import PkmnError
+from pkmncli.errors import PkmnError, RunError
 from pkmncli.plugins import get_registry
 from pkmncli.run_labels import read_labels
 from pkmncli.runs import Run, default_save_dir, list_runs, open_run
@@ -85,8 +85,28 @@ def _runs(context: Any) -> Offers:
 
 def _run(context: Any) -> Run:
     """Return the run that the line names, else the latest."""
-    named = context.params.get("run")
-    return open_run(named if isinstance(named, str) else None, _save_dir(context))
+    return open_run(_named_run(context), _save_dir(context))
+
+
+def _named_run(context: Any) -> str | None:
+    # where an option's value is still missing, arguments are read but not yet assigned
+    named = context.params.get("run") or next(iter(context.args), None)
+    return named if isinstance(named, str) else None
+
+
+def _run_of_goals(context: Any) -> Run:
+    """Return the run that the line names; else the latest, of the environment and the game that the line names."""
+    wanted = {key: context.params[key].partition(":")[0] for key in ("env", "game") if context.params.get(key)}
+    if not wanted or _named_run(context):
+        return _run(context)
+    from pkmncli.config.run_file import read_run_file  # noqa: PLC0415 - the settings take time to import
+
+    for run in reversed(list_runs(_save_dir(context))):
+        with contextlib.suppress(PkmnError):
+            settings = {one.key: one.value for one in read_run_file(run.folder).given if not one.section}
+            if wanted.items() <= settings.items():
+                return run
+    raise RunError("no run of that game")
 
 
 def _names(kind: str, *, none: bool = False) -> Offers:
@@ -110,10 +130,10 @@ def _presets(context: Any) -> Offers:
 
 
 def _goals(context: Any) -> Offers:
-    """Return milestones of the named or the latest run, the only ones that are known without its environment."""
+    """Return milestones that a run has written down, the only ones that are known without the environment."""
     found = {"first": "the game's milestone for a first training", "last": "the end of the game"}
     with contextlib.suppress(PkmnError):
-        names = _run(context).read_names()
+        names = _run_of_goals(context).read_names()
         titles = names.get("milestone_titles", {})
         found |= {name: titles.get(name, "") for name in names["milestones"]}
     return found

@@ -59,6 +59,7 @@ from pkmncli.api.optional import OptionalTracker as OptionalTracker
 from pkmncli.api.parts import make_environment as make_environment
 from pkmncli.api.parts import make_pilot as make_pilot
 from pkmncli.api.parts import map_pictures as map_pictures
+from pkmncli.api.parts import pilots_of as pilots_of
 from pkmncli.api.registration import API_VERSION as API_VERSION
 from pkmncli.api.registration import NAMES_ENCODER as NAMES_ENCODER
 from pkmncli.api.registration import PROVIDED as PROVIDED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -47,6 +47,20 @@ def make_pilot(name: str, environment: Environment) -> Pilot:
 
     made: Pilot = get_registry().get("pilots", name).load()(environment)
     return made
+
+
+def pilots_of(environment: str) -> Sequence[str]:
+    """Return the pilots that an environment names, the best one first; empty if it names none.
+
+    Args:
+        environment: as it is registered, such as ``balatro``.
+
+    Raises:
+        PluginError: no plugin has registered it, or what it needs is not installed.
+    """
+    from pkmncli.plugins import get_registry  # noqa: PLC0415 - registration modules import this one
+
+    return tuple(getattr(get_registry().get("environments", environment).load_config(), "pilots", None) or ())
 
 
 def map_pictures(

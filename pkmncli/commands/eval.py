@@ -10,6 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from pkmncli.command_forms import other_options
+from pkmncli.commands.agent_options import (
+    EPISODES,
+    Checkpoint,
+    GameFolder,
+    MaxSteps,
+    Pretrained,
+    Rom,
+    RunName,
+    SaveDir,
+    Seed,
+    Stochastic,
+    check_sampling,
+)
 from pkmncli.config import TrainSettings
 from pkmncli.config.run_file import read_run_file
 from pkmncli.errors import ConfigurationError
@@ -40,61 +53,38 @@ _PLAYERS_TO_WATCH = {
 }
 """Options of ``pkmn watch`` for the player of an evaluation."""
 
-_RUN, _EPISODES, _OUTPUT = "Run", "Episodes", "Output"
+_OUTPUT = "Output"
 
 
 def eval(
     context: typer.Context,
-    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
+    run: RunName = None,
     *,
-    pretrained: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GAME",
-            help="Play the policy that comes with a game, such as quillwood, instead of a run's.",
-            rich_help_panel=_RUN,
-        ),
-    ] = None,
-    rom: Annotated[
-        Path | None,
-        typer.Option(
-            help="Present path of the run's image; with --pretrained, the image of a game that has none.",
-            rich_help_panel=_RUN,
-        ),
-    ] = None,
-    game_folder: Annotated[
-        Path | None, typer.Option(help="Present folder of the run's game profile.", rich_help_panel=_RUN)
-    ] = None,
-    checkpoint: Annotated[
-        str, typer.Option(help="latest, best, a milestone, episode-N, or a number of steps.", rich_help_panel=_RUN)
-    ] = "latest",
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.", rich_help_panel=_EPISODES)] = 10,
+    pretrained: Pretrained = None,
+    rom: Rom = None,
+    game_folder: GameFolder = None,
+    checkpoint: Checkpoint = "latest",
+    stochastic: Stochastic = False,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes to play.", rich_help_panel=EPISODES)] = 10,
     mode: Annotated[
         EvaluationMode,
         typer.Option(
             help="Player: the learner alone, with the pilot, the pilot alone, or random play.",
-            rich_help_panel=_EPISODES,
+            rich_help_panel=EPISODES,
         ),
     ] = EvaluationMode.RL_ONLY,
     envs: Annotated[
-        int, typer.Option(min=1, help="Parallel environments; the result is the same.", rich_help_panel=_EPISODES)
+        int, typer.Option(min=1, help="Parallel environments; the result is the same.", rich_help_panel=EPISODES)
     ] = 2,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the starts. [default: the run's]", rich_help_panel=_EPISODES)
-    ] = None,
-    max_steps_per_episode: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Steps after which an episode is cut off. [default: the run's]", rich_help_panel=_EPISODES
-        ),
-    ] = None,
+    seed: Seed = None,
+    max_steps_per_episode: MaxSteps = None,
     goal: Annotated[
-        str | None, typer.Option(help="Milestone that ends an episode. [default: the run's]", rich_help_panel=_EPISODES)
+        str | None, typer.Option(help="Milestone that ends an episode. [default: the run's]", rich_help_panel=EPISODES)
     ] = None,
     knowledge: Annotated[
         str | None,
         typer.Option(
-            help="Maps that routes are planned with: cartridge or seen. [default: the run's]", rich_help_panel=_EPISODES
+            help="Maps that routes are planned with: cartridge or seen. [default: the run's]", rich_help_panel=EPISODES
         ),
     ] = None,
     video: Annotated[
@@ -105,35 +95,24 @@ def eval(
         Path | None,
         typer.Option(metavar="FOLDER", help="Film every episode, into this folder.", rich_help_panel=_OUTPUT),
     ] = None,
-    stochastic: Annotated[
-        bool,
-        typer.Option(
-            "--stochastic",
-            help="Sample the learner's actions from its policy, instead of the best ones.",
-            rich_help_panel=_EPISODES,
-        ),
-    ] = False,
     baselines: Annotated[
         bool | None,
         typer.Option(
             "--baselines/--no-baselines",
             help="Pilot and random play from the same starts beside it. [default: with --mode rl-only]",
             show_default=False,
-            rich_help_panel=_EPISODES,
+            rich_help_panel=EPISODES,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT)] = False,
-    save_dir: Annotated[
-        Path | None, typer.Option(help="Folder of the run folders. [default: runs]", rich_help_panel=_RUN)
-    ] = None,
+    save_dir: SaveDir = None,
 ) -> None:
     """Evaluate a trained agent from held-out starts, without learning: by default the learner alone, greedily."""
     if video is not None:
         check_video_name(video)
     if videos is not None and videos.exists() and not videos.is_dir():
         raise ConfigurationError(f"--videos {videos}: it is a file, and should be a folder")
-    if stochastic and mode is not EvaluationMode.RL_ONLY:
-        raise ConfigurationError("--stochastic: only the learner alone samples its actions; use it with --mode rl-only")
+    check_sampling(stochastic=stochastic, alone=mode is EvaluationMode.RL_ONLY)
     registry = get_registry()
 
     def tell(text: str) -> None:

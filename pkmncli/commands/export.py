@@ -1,4 +1,4 @@
-"""Command `pkmn export`: export a run's tables and its learner's policy."""
+"""Command `pkmn export`: export a run's tables and its learner's policy, or share the run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from pkmncli.checkpoint_index import BEST, LATEST
 from pkmncli.command_forms import other_options
@@ -23,9 +24,12 @@ from pkmncli.exporting import (
     prepare_folder,
     table_file,
 )
+from pkmncli.outgoing_text import drawing_stream
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.run_upkeep.bundle_writing import write_bundle
 from pkmncli.run_upkeep.facts import size_in_words
+from pkmncli.run_upkeep.hub import HubAddress, hub_address
+from pkmncli.run_upkeep.hub_sharing import share_on_hub
 from pkmncli.runs import Run, open_run
 from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import build_learner, open_store, tables_folder, worker_spec
@@ -42,12 +46,13 @@ from pkmncli.training.workers.pool import WorkerPool
 _RUN, _CONTENT, _FILES = "Run", "Content", "Files"
 _TABLES = ("metrics", "episodes", "decisions")
 _SEPARATE = {
-    "bundle": {"run", "bundle", "checkpoint", "overwrite", "save_dir"},
+    "bundle": {"run", "bundle", "private", "checkpoint", "overwrite", "save_dir"},
     "pretrained": {
         *("run", "pretrained", "episodes", "checkpoint", "tables", "rom", "game_folder", "overwrite", "save_dir")
     },
 }
 """Options that write something alone, each with the parameters that go with it."""
+_STARTS_LEFT_OUT = "Start states of its episodes are left out, since they are of a game that is not the bundled one."
 
 
 class Format(StrEnum):
@@ -93,13 +98,20 @@ def export(
         int, typer.Option(min=1, help="With --pretrained: episodes of the evaluation.", rich_help_panel=_CONTENT)
     ] = 20,
     bundle: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the run alone into a zip file to share: best checkpoint, settings, score, tables, film.",
+            help="Write the run alone into a zip file to share: best checkpoint, settings, score, tables, film. "
+            "hf:USER/NAME shares it on the Hugging Face hub, with a page about it.",
             rich_help_panel=_CONTENT,
         ),
     ] = None,
+    private: Annotated[
+        bool,
+        typer.Option(
+            "--private", help="With --bundle hf:USER/NAME: only you can read it there.", rich_help_panel=_CONTENT
+        ),
+    ] = False,
     checkpoint: Annotated[
         str | None,
         typer.Option(
@@ -127,8 +139,14 @@ def export(
     for alone, taken in _SEPARATE.items():
         if context.params[alone] is not None and (others := other_options(context, taken)):
             raise ConfigurationError(f"--{alone} is a separate export: leave out {', '.join(others)}")
+    address = None if bundle is None else hub_address(bundle)
+    if private and address is None:
+        raise ConfigurationError("--private goes with --bundle hf:USER/NAME")
+    if address is not None:
+        _share(open_run(run, save_dir), checkpoint, address, private=private, overwrite=overwrite)
+        return
     if bundle is not None:
-        _export_bundle(open_run(run, save_dir), checkpoint, bundle, overwrite=overwrite)
+        _export_bundle(open_run(run, save_dir), checkpoint, Path(bundle), overwrite=overwrite)
         return
     checkpoint = checkpoint or LATEST
     if pretrained is not None:
@@ -170,12 +188,26 @@ def _export_bundle(run: Run, which: str | None, file: Path, *, overwrite: bool) 
     if file.exists() and not overwrite:
         raise ConfigurationError(f"{file} exists already: name another file, or replace it with --overwrite")
     settings = ResolvedSettings.from_run(run.folder, get_registry())
-    which = which or (BEST if run.checkpoints.index().best is not None else LATEST)
-    written = write_bundle(run, settings, readable_checkpoint(run, which), file)
+    written = write_bundle(run, settings, _checkpoint_to_share(run, which), file)
     typer.echo(f"Wrote {file} ({size_in_words(written.bytes)}): {', '.join(written.content)}.")
     if written.starts_left_out:
-        typer.echo("Start states of its episodes are left out, since they are of a game that is not the bundled one.")
+        typer.echo(_STARTS_LEFT_OUT)
     typer.echo(f"Read it with:\n  pkmn import {quoted(file)}")
+
+
+def _share(run: Run, which: str | None, address: HubAddress, *, private: bool, overwrite: bool) -> None:
+    settings = ResolvedSettings.from_run(run.folder, get_registry())
+    checkpoint = _checkpoint_to_share(run, which)
+    with Console(file=drawing_stream(error=True)).status(f"sharing {run.name} as {address.repository}"):
+        page, written = share_on_hub(run, settings, checkpoint, address, private=private, overwrite=overwrite)
+    typer.echo(f"Shared {page} ({size_in_words(written.bytes)}): {', '.join(written.content)}.")
+    if written.starts_left_out:
+        typer.echo(_STARTS_LEFT_OUT)
+    typer.echo(f"Read it with:\n  pkmn import {address.run_source}")
+
+
+def _checkpoint_to_share(run: Run, which: str | None) -> Path:
+    return readable_checkpoint(run, which or (BEST if run.checkpoints.index().best is not None else LATEST))
 
 
 def _files_of(tables: Sequence[str], folder: Path, form: Format) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +16,7 @@ from rich.console import Console
 from pkmncli.advice.build import build_asked, build_backend, build_client
 from pkmncli.advice.journal import member_values
 from pkmncli.api import ActionNames
+from pkmncli.command_forms import command_group, with_options
 from pkmncli.commands.llm_chat import Conversation, converse
 from pkmncli.commands.llm_logs import advice_in_words, logs
 from pkmncli.commands.llm_names import aliases, keys
@@ -32,73 +34,83 @@ from pkmncli.training.compatibility import fit_pilot
 _MODEL, _SITUATION, _OUTPUT, _SETTINGS = "Language model", "Situation", "Output", "Settings"
 
 
-llm = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    help=CORE_COMMANDS["llm"],
-)
+llm = command_group("llm", CORE_COMMANDS["llm"])
 
+_QUESTION: Mapping[str, Any] = {
+    "llm": Annotated[str | None, typer.Option(help="Language model backend.", rich_help_panel=_MODEL)],
+    "llm_model": Annotated[
+        str | None, typer.Option(help="Language model. [default: the backend's choice]", rich_help_panel=_MODEL)
+    ],
+    "llm_extra": Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE", help="Further field of the request, as top_k=20; repeatable.", rich_help_panel=_MODEL
+        ),
+    ],
+    "state": Annotated[
+        Path | None,
+        typer.Option(
+            readable=False, help="Saved state to ask about. [default: the game's start]", rich_help_panel=_SITUATION
+        ),
+    ],
+    "env": Annotated[
+        str | None, typer.Option(help="Environment to ask about. [default: pyboy]", rich_help_panel=_SITUATION)
+    ],
+    "rom": Annotated[
+        Path | None,
+        typer.Option(readable=False, help="Cartridge image. [default: the bundled game]", rich_help_panel=_SITUATION),
+    ],
+    "game": Annotated[
+        str | None, typer.Option(help="Game profile. [default: the game of the image]", rich_help_panel=_SITUATION)
+    ],
+    "llm_prompt": Annotated[
+        Path | None, typer.Option(help="Your own prompt template, a TOML file.", rich_help_panel=_MODEL)
+    ],
+    "llm_vision": Annotated[
+        bool | None, typer.Option("--llm-vision", help="Send the screen to a model that sees.", rich_help_panel=_MODEL)
+    ],
+    "llm_timeout_s": Annotated[
+        float | None, typer.Option(help="Seconds to wait for the answer. [default: 30]", rich_help_panel=_MODEL)
+    ],
+    "llm_load_timeout_s": Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds to wait while the model loads. [default: ten times --llm-timeout-s]", rich_help_panel=_MODEL
+        ),
+    ],
+    "llm_temperature": Annotated[
+        float | None, typer.Option(help="Randomness of the answer. [default: 0]", rich_help_panel=_MODEL)
+    ],
+    "llm_reply_tokens": Annotated[
+        int | None, typer.Option(help="Longest reply, in tokens. [default: 300]", rich_help_panel=_MODEL)
+    ],
+    "seed": Annotated[
+        int | None, typer.Option(help="Seed, as in a training. [default: 0]", rich_help_panel=_SITUATION)
+    ],
+}
+"""Options of a question, by parameter."""
 
-_Backend = Annotated[str | None, typer.Option(help="Language model backend.", rich_help_panel=_MODEL)]
-_Model = Annotated[
-    str | None, typer.Option(help="Language model. [default: the backend's choice]", rich_help_panel=_MODEL)
-]
-_Extra = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KEY=VALUE", help="Further field of the request, as top_k=20; repeatable.", rich_help_panel=_MODEL
-    ),
-]
-_Template = Annotated[Path | None, typer.Option(help="Your own prompt template, a TOML file.", rich_help_panel=_MODEL)]
-_Vision = Annotated[
-    bool, typer.Option("--llm-vision", help="Send the screen to a model that sees.", rich_help_panel=_MODEL)
-]
-_Timeout = Annotated[
-    float | None, typer.Option(help="Seconds to wait for the answer. [default: 30]", rich_help_panel=_MODEL)
-]
-_LoadTimeout = Annotated[
-    float | None,
-    typer.Option(
-        help="Seconds to wait while the model loads. [default: ten times --llm-timeout-s]", rich_help_panel=_MODEL
-    ),
-]
-_Temperature = Annotated[
-    float | None, typer.Option(help="Randomness of the answer. [default: 0]", rich_help_panel=_MODEL)
-]
-_ReplyTokens = Annotated[
-    int | None, typer.Option(help="Longest reply, in tokens. [default: 300]", rich_help_panel=_MODEL)
-]
-_State = Annotated[
-    Path | None,
-    typer.Option(
-        readable=False, help="Saved state to ask about. [default: the game's start]", rich_help_panel=_SITUATION
-    ),
-]
-_Environment = Annotated[
-    str | None, typer.Option(help="Environment to ask about. [default: pyboy]", rich_help_panel=_SITUATION)
-]
-_Rom = Annotated[
-    Path | None,
-    typer.Option(readable=False, help="Cartridge image. [default: the bundled game]", rich_help_panel=_SITUATION),
-]
-_Game = Annotated[
-    str | None, typer.Option(help="Game profile. [default: the game of the image]", rich_help_panel=_SITUATION)
-]
-_Seed = Annotated[int | None, typer.Option(help="Seed, as in a training. [default: 0]", rich_help_panel=_SITUATION)]
+_SETTINGS_OF = {"state": "init_state", "rom": "rom_path"}
+"""Settings of the options that have other names."""
+
 _Config = Annotated[Path | None, typer.Option(help="Settings file, TOML or JSON.", rich_help_panel=_SETTINGS)]
 _Sets = Annotated[
     list[str] | None, typer.Option("--set", help="A plugin's setting; repeatable.", rich_help_panel=_SETTINGS)
 ]
 
 
+def _of_a_question(command: Callable[..., None]) -> Callable[..., None]:
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in _QUESTION.items()
+    ]
+    return with_options(command, added, (_MODEL, _SITUATION, _OUTPUT, _SETTINGS))
+
+
 @llm.command()
+@_of_a_question
 def ask(
-    llm: _Backend = None,
     *,
-    llm_model: _Model = None,
-    llm_extra: _Extra = None,
     llm_ensemble: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,17 +119,6 @@ def ask(
             rich_help_panel=_MODEL,
         ),
     ] = None,
-    state: _State = None,
-    env: _Environment = None,
-    rom: _Rom = None,
-    game: _Game = None,
-    llm_prompt: _Template = None,
-    llm_vision: _Vision = False,
-    llm_timeout_s: _Timeout = None,
-    llm_load_timeout_s: _LoadTimeout = None,
-    llm_temperature: _Temperature = None,
-    llm_reply_tokens: _ReplyTokens = None,
-    seed: _Seed = None,
     prompt_only: Annotated[
         bool, typer.Option("--prompt-only", help="Show the prompt without sending it.", rich_help_panel=_OUTPUT)
     ] = False,
@@ -126,27 +127,12 @@ def ask(
     ] = False,
     config: _Config = None,
     set_: _Sets = None,
+    **question: Any,
 ) -> None:
     """Send one question about a state of the game, and show prompt, reply and the advice read from it."""
     registry = get_registry()
-    options = {
-        "llm": llm,
-        "llm_model": llm_model,
-        "llm_extra": llm_extra or None,
-        "llm_ensemble": llm_ensemble or None,
-        "init_state": state,
-        "env": env,
-        "rom_path": rom,
-        "game": game,
-        "llm_prompt": llm_prompt,
-        "llm_vision": llm_vision or None,
-        "llm_timeout_s": llm_timeout_s,
-        "llm_load_timeout_s": llm_load_timeout_s,
-        "llm_temperature": llm_temperature,
-        "llm_reply_tokens": llm_reply_tokens,
-        "seed": seed,
-    }
-    settings = _settings(options, config, set_, registry, model_needed=not prompt_only)
+    question["llm_ensemble"] = llm_ensemble or None
+    settings = _settings(question, config, set_, registry, model_needed=not prompt_only)
     with opened_scene(settings, registry) as scene:
         view, form = scene.look(), scene.form
     prompt = view.prompt
@@ -167,44 +153,11 @@ def ask(
 
 
 @llm.command()
-def chat(
-    llm: _Backend = None,
-    *,
-    llm_model: _Model = None,
-    llm_extra: _Extra = None,
-    state: _State = None,
-    env: _Environment = None,
-    rom: _Rom = None,
-    game: _Game = None,
-    llm_prompt: _Template = None,
-    llm_vision: _Vision = False,
-    llm_timeout_s: _Timeout = None,
-    llm_load_timeout_s: _LoadTimeout = None,
-    llm_temperature: _Temperature = None,
-    llm_reply_tokens: _ReplyTokens = None,
-    seed: _Seed = None,
-    config: _Config = None,
-    set_: _Sets = None,
-) -> None:
+@_of_a_question
+def chat(*, config: _Config = None, set_: _Sets = None, **question: Any) -> None:
     """Talk with a model about a state of an environment and the skills there: a line of the standard input each."""
     registry = get_registry()
-    options = {
-        "llm": llm,
-        "llm_model": llm_model,
-        "llm_extra": llm_extra or None,
-        "init_state": state,
-        "env": env,
-        "rom_path": rom,
-        "game": game,
-        "llm_prompt": llm_prompt,
-        "llm_vision": llm_vision or None,
-        "llm_timeout_s": llm_timeout_s,
-        "llm_load_timeout_s": llm_load_timeout_s,
-        "llm_temperature": llm_temperature,
-        "llm_reply_tokens": llm_reply_tokens,
-        "seed": seed,
-    }
-    settings = _settings(options, config, set_, registry)
+    settings = _settings(question, config, set_, registry)
     with (
         opened_scene(settings, registry) as scene,
         closing(build_client(settings, registry, report=say, tell=say, form=scene.form)) as client,
@@ -238,13 +191,15 @@ llm.add_typer(keys)
 
 
 def _settings(
-    options: Mapping[str, Any],
+    question: Mapping[str, Any],
     config: Path | None,
     sets: Sequence[str] | None,
     registry: Registry,
     *,
     model_needed: bool = True,
 ) -> ResolvedSettings:
+    options = {_SETTINGS_OF.get(name, name): value for name, value in question.items()}
+    options["llm_extra"] = options["llm_extra"] or None
     given = {**options, "mode": "llm-only", "rl": NONE}
     settings = resolve_settings(given, registry=registry, config_path=config, sets=sets or ())
     settings = fit_pilot(settings, registry)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from pkmncli.command_forms import AsJson, command_group
 from pkmncli.config.aliases import read_aliases, remove_alias, set_alias
 from pkmncli.config.setting_types import NONE, member_of_text
 from pkmncli.errors import ConfigurationError, did_you_mean
@@ -17,25 +18,10 @@ from pkmncli.llm.stored_keys import SERVICES, remove_key, store_key, stored_name
 from pkmncli.plugins import get_registry
 from pkmncli.tables import table
 
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")]
 _KEY_NAMES = f"Name of a backend ({', '.join(SERVICES)}) or of an environment variable."
 
-aliases = typer.Typer(
-    name="aliases",
-    help="Give models short names for --llm, list the names and remove them.",
-    rich_markup_mode=None,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-)
-keys = typer.Typer(
-    name="keys",
-    help="Keep keys of services in the system's keyring. Environment variables take precedence.",
-    rich_markup_mode=None,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-)
+aliases = command_group("aliases", "Give models short names for --llm, list the names and remove them.")
+keys = command_group("keys", "Keep keys of services in the system's keyring. Environment variables take precedence.")
 
 
 @aliases.command("set")

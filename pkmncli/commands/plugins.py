@@ -11,21 +11,14 @@ from rich.console import Console
 from rich.text import Text
 
 from pkmncli import plugins as plugin_system
+from pkmncli.command_forms import AsJson, command_group
 from pkmncli.diagnostics import debug_enabled, one_line
 from pkmncli.errors import EXIT_USAGE, ConfigurationError, PkmnError, PluginError, did_you_mean
 from pkmncli.plugins import DISABLE_VARIABLE, SINGULAR, Plugin, Registration, Registry
 from pkmncli.tables import table, terminal_columns
 from pkmncli.version import API_VERSION
 
-plugins = typer.Typer(
-    name="plugins",
-    help="Show what plugins are installed and what they bring.",
-    rich_markup_mode=None,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")]
+plugins = command_group("plugins", "Show what plugins are installed and what they bring.", needs_command=False)
 
 
 @plugins.callback(invoke_without_command=True)
@@ -105,7 +98,7 @@ def new_plugin(
     from pkmncli.new_plugin.writer import kinds_in, write_plugin  # noqa: PLC0415 - only for who writes plugins
 
     root = write_plugin(name, kinds_in(kind), dir_, plugin_system.get_registry(strict=False))
-    typer.echo(f"Wrote {root}. Next: cd {root} && pip install -e . && pytest")
+    typer.echo(f"Wrote {root}. Next: cd {root} && pip install -e . pytest && pytest")
 
 
 def _check(registry: Registry, plugin: Plugin, *, ask: bool) -> bool:

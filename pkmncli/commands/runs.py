@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pkmncli.command_forms import AsJson, command_group
 from pkmncli.core_commands import CORE_COMMANDS
 from pkmncli.errors import ConfigurationError
 from pkmncli.plurals import counted
@@ -26,15 +27,7 @@ _TEXT = frozenset({"run", "trained", "state", "last used", "tags", "deleted", "p
 _DROPPED = ("tags", "last used", "size", "trained")
 """Columns of the list that a narrow terminal leaves out, in this order."""
 
-runs = typer.Typer(
-    name="runs",
-    help=CORE_COMMANDS["runs"],
-    rich_markup_mode=None,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for other programs.")]
+runs = command_group("runs", CORE_COMMANDS["runs"], needs_command=False)
 Name = Annotated[str, typer.Argument(metavar="RUN", help="Run folder or name.")]
 Names = Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Run folders or names. [default: all runs]")]
 Tags = Annotated[list[str], typer.Argument(metavar="TAG", help="Tags, such as good or keep.")]

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from typer.models import ParameterInfo
 
+from pkmncli.command_forms import with_options
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.option import Heading, Option, option_of
 from pkmncli.config.sources import CORE
@@ -23,15 +23,8 @@ _DOT = "__"
 
 
 def with_settings_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add an option for each setting that has one to a command that takes them as ``**options``.
-
-    Options have the order of the headings. The command's own options come first under their heading.
-    """
-    signature = inspect.signature(command, eval_str=True)
-    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    parameters = sorted([*own, *_options()], key=_place)
-    vars(command)["__signature__"] = signature.replace(parameters=parameters)
-    return command
+    """Add an option for each setting that has one to a command that takes them as ``**options``."""
+    return with_options(command, _options(), list(Heading))
 
 
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,10 +67,3 @@ def _kind(annotation: Any) -> Any:
         return annotation
     (inner,) = (member for member in get_args(annotation) if member is not NoneType)
     return _kind(inner)
-
-
-def _place(parameter: inspect.Parameter) -> int:
-    """Return the number of an option's heading; -1 for arguments."""
-    info = parameter.default if isinstance(parameter.default, ParameterInfo) else parameter.annotation.__metadata__[0]
-    headings: list[str] = list(Heading)
-    return headings.index(info.rich_help_panel) if info.rich_help_panel is not None else -1

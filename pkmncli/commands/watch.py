@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pkmncli.command_forms import with_examples
+from pkmncli.commands.agent_options import (
+    AGENT,
+    EPISODES,
+    Checkpoint,
+    GameFolder,
+    MaxSteps,
+    Pretrained,
+    Rom,
+    RunName,
+    SaveDir,
+    Seed,
+    Stochastic,
+    check_sampling,
+)
 from pkmncli.config.run_file import read_run_file
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
@@ -22,7 +35,7 @@ from pkmncli.training.evaluation.run_evaluation import EvaluationMode, RunEvalua
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.run_settings import run_settings
 
-_AGENT, _EPISODES, _DISPLAY = "Agent", "Episodes", "How it is shown"
+_DISPLAY = "How it is shown"
 
 
 class Player(StrEnum):
@@ -41,46 +54,22 @@ class Player(StrEnum):
 )
 def watch(
     context: typer.Context,
-    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Run folder or name. [default: latest]")] = None,
+    run: RunName = None,
     *,
-    pretrained: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GAME", help="Watch the policy that comes with a game instead of a run's.", rich_help_panel=_AGENT
-        ),
-    ] = None,
+    pretrained: Pretrained = None,
     mode: Annotated[
         Player,
         typer.Option(
-            help="Player: the learner alone, with the rules, the rules alone, or random play.", rich_help_panel=_AGENT
+            help="Player: the learner alone, with the rules, the rules alone, or random play.", rich_help_panel=AGENT
         ),
     ] = Player.RL_ONLY,
-    stochastic: Annotated[
-        bool,
-        typer.Option(
-            "--stochastic",
-            help="Sample the learner's actions from its policy, instead of the best ones.",
-            rich_help_panel=_AGENT,
-        ),
-    ] = False,
-    checkpoint: Annotated[
-        str, typer.Option(help="latest, best, a milestone, episode-N, or a number of steps.", rich_help_panel=_AGENT)
-    ] = "latest",
+    stochastic: Stochastic = False,
+    checkpoint: Checkpoint = "latest",
     episodes: Annotated[
-        int | None, typer.Option(min=1, help="Episodes to play. [default: until you quit]", rich_help_panel=_EPISODES)
+        int | None, typer.Option(min=1, help="Episodes to play. [default: until you quit]", rich_help_panel=EPISODES)
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="Seed of the starts, as of pkmn eval. [default: the run's]", rich_help_panel=_EPISODES
-        ),
-    ] = None,
-    max_steps_per_episode: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Steps after which an episode is cut off. [default: the run's]", rich_help_panel=_EPISODES
-        ),
-    ] = None,
+    seed: Seed = None,
+    max_steps_per_episode: MaxSteps = None,
     window: Annotated[
         bool,
         typer.Option(
@@ -95,26 +84,15 @@ def watch(
         float,
         typer.Option(min=0.1, max=100.0, help="Speed, as a multiple of the real console's.", rich_help_panel=_DISPLAY),
     ] = 2.0,
-    rom: Annotated[
-        Path | None,
-        typer.Option(
-            help="Present path of the run's image; with --pretrained, the image of a game that has none.",
-            rich_help_panel=_AGENT,
-        ),
-    ] = None,
-    game_folder: Annotated[
-        Path | None, typer.Option(help="Present folder of the run's game profile.", rich_help_panel=_AGENT)
-    ] = None,
-    save_dir: Annotated[
-        Path | None, typer.Option(help="Folder of the run folders. [default: runs]", rich_help_panel=_AGENT)
-    ] = None,
+    rom: Rom = None,
+    game_folder: GameFolder = None,
+    save_dir: SaveDir = None,
 ) -> None:
     """Watch a trained agent play from the starts of an evaluation. Nothing is learned or recorded.
 
     Keys: space pauses, + and - change the speed, q quits.
     """
-    if stochastic and mode is not Player.RL_ONLY:
-        raise ConfigurationError("--stochastic: only the learner alone samples its actions; use it with --mode rl-only")
+    check_sampling(stochastic=stochastic, alone=mode is Player.RL_ONLY)
     if window and page:
         raise ConfigurationError("choose one of --window and --dashboard")
     if not window and not page and not sys.stdout.isatty():

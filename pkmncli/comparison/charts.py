@@ -125,9 +125,13 @@ def draw_curves(
     number: int,
     label: str,
 ) -> None:
-    """Draw the interquartile mean of a group's curves at some steps, with its interval if there are several curves."""
+    """Draw the interquartile mean of a group's curves at some steps, with its interval if there are several curves.
+
+    At a single step it is a point.
+    """
     values = np.stack([np.interp(at, steps, found) for steps, found in curves])
-    axes.plot(at, interquartile_mean(values.T), color=colour(number), label=label)
+    mark = "o" if len(at) == 1 else ""
+    axes.plot(at, interquartile_mean(values.T), color=colour(number), label=label, marker=mark, markersize=4)
     if len(values) > 1:
         axes.fill_between(at, *_band(values), color=colour(number), alpha=0.2, linewidth=0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +21,7 @@ from pkmncli.comparison.charts import (
     new_figure,
     show_zero,
 )
+from pkmncli.comparison.compared_runs import LEAST_POINTS
 from pkmncli.comparison.map_charts import MOST_MAPS, maps_figure
 from pkmncli.comparison.measures import interquartile_mean
 from pkmncli.comparison.run_plots import LEVELS, SHARES, TITLES, Plotted, PlottedGroup
@@ -29,6 +30,8 @@ from pkmncli.training.recording.journey import Journey, Reached
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from pkmncli.comparison.compared_runs import Curve
 
 _TALLEST_INCHES = 13.0
 """Maximum height of a chart."""
@@ -119,11 +122,7 @@ def curves_figure(plotted: Plotted) -> Any:
     for place, metric in enumerate(plotted.metrics, start=1):
         axes: Axes = figure.add_subplot(rows, columns, place)
         for number, group in enumerate(plotted.groups):
-            curves = group.curves.get(metric)
-            if curves:
-                start, end = max(steps[0] for steps, _ in curves), min(steps[-1] for steps, _ in curves)
-                if start < end:
-                    draw_curves(axes, np.linspace(start, end, CURVE_POINTS), curves, number, group.label)
+            _draw_group(axes, group.curves.get(metric, ()), number, group.label)
         if metric in SHARES:
             axes.set_ylim(-0.03, 1.06)
             axes.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -136,6 +135,20 @@ def curves_figure(plotted: Plotted) -> Any:
         axes.set_xlabel("steps")
         axes.xaxis.set_major_formatter("{x:,.0f}")
     return figure
+
+
+def _draw_group(axes: Axes, curves: Sequence[Curve], number: int, label: str) -> None:
+    """Draw the curves of a group over the steps that they share; each alone if they share none, and dots for values."""
+    lines = [curve for curve in curves if len(curve[0]) >= LEAST_POINTS]
+    start, end = max((steps[0] for steps, _ in lines), default=0), min((steps[-1] for steps, _ in lines), default=0)
+    if start < end:
+        draw_curves(axes, np.linspace(start, end, CURVE_POINTS), lines, number, label)
+    else:
+        for steps, values in lines:
+            draw_curves(axes, steps, [(steps, values)], number, label)
+    for steps, values in curves:
+        if len(steps) < LEAST_POINTS:
+            axes.plot(steps, values, "o", color=colour(number), markersize=4)
 
 
 def _draw_levels(axes: Axes, levels: Mapping[str, float]) -> None:

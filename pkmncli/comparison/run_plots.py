@@ -65,7 +65,7 @@ class PlottedGroup:
     label: str
     runs: tuple[str, ...]
     curves: Mapping[str, Sequence[Curve]]
-    """Curves by metric, one for each run that has it."""
+    """Curves by metric, one for each run that has it, also those of a single value."""
     splits: Mapping[str, Sequence[int]]
     """By milestone, the step of the soonest episode of each run that reached it."""
     tiles: Tiles
@@ -114,17 +114,13 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
             PlottedGroup(
                 group.label,
                 tuple(run.run.name for run in group.runs),
-                {
-                    name: found
-                    for name, found in curves.items()
-                    if found and (metrics or name in LEVELS or _moves(found))
-                },
+                {name: found for name, found in curves.items() if found},
                 _splits(group.runs),
                 _tiles(group.runs, registry),
                 _journeys(group.runs),
             )
         )
-    drawn = tuple(name for name in wanted if any(name in group.curves for group in groups))
+    drawn = tuple(name for name in wanted if _is_drawn(name, groups, constant=bool(metrics)))
     for name in metrics:
         if name not in drawn:
             raise ConfigurationError(_no_metric(name, runs, registry))
@@ -149,11 +145,19 @@ def read_plotted(runs: Sequence[ComparedRun], registry: Registry, metrics: Seque
 
 def _curves(runs: Sequence[ComparedRun], registry: Registry, metric: str) -> list[Curve]:
     curves = [read_curve(run, registry, metric) for run in runs]
-    return [curve for curve in curves if len(curve[0]) >= LEAST_POINTS]
+    return [curve for curve in curves if len(curve[0])]
 
 
-def _moves(curves: Sequence[Curve]) -> bool:
-    return any(values.max() > values.min() for _, values in curves)
+def _is_drawn(name: str, groups: Sequence[PlottedGroup], *, constant: bool) -> bool:
+    """Return True if a metric has a curve of some group. Then all groups are drawn, also one with a single value.
+
+    Args:
+        name: of the metric.
+        groups: with their curves.
+        constant: draw it also where no curve of it ever changes.
+    """
+    curves = [curve for group in groups for curve in group.curves.get(name, ()) if len(curve[0]) >= LEAST_POINTS]
+    return bool(curves) and (constant or name in LEVELS or any(values.max() > values.min() for _, values in curves))
 
 
 def _levels(runs: Sequence[ComparedRun], result: str) -> dict[str, float]:

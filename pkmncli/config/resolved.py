@@ -53,6 +53,8 @@ class ResolvedSettings:
         self._plugins: dict[str, BaseModel] = {}
         self.run_file: RunFile | None = None
         """File of the run that the settings were read from; None for others."""
+        learner = given.get(CORE, {}).get("rl")
+        self._wanted_learner = str(learner.value if learner else TrainSettings.model_fields["rl"].default)
         self.train = validate(TrainSettings, CORE, given.get(CORE, {}), self._sections_with)
         self._core_sections: dict[str, BaseModel] = {
             name: validate(model, name, given.get(name, {})) for name, model in CORE_SECTIONS.items()
@@ -268,14 +270,14 @@ class ResolvedSettings:
                 self.plugin(section)
 
     def _sections_with(self, key: str) -> list[str]:
-        """Return the sections that have a setting of this name."""
+        """Return the sections that have a setting of this name, that of the chosen learner first."""
         found = [section for section, model in CORE_SECTIONS.items() if key in model.model_fields]
         for section in self._registry.settings_sections():
             with contextlib.suppress(PluginError):
                 model = self._registry.settings_section(section).load_config()
                 if model is not None and key in model.model_fields:
                     found.append(section)
-        return found
+        return sorted(found, key=lambda section: section != self._wanted_learner)
 
     def origin(self, section: str, key: str) -> str:
         """Return the origin of a value; of the core's under an empty section."""

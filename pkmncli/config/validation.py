@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -12,46 +11,19 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from pkmncli.config.description import is_provided
+from pkmncli.config.fault_words import words_for
 from pkmncli.config.sources import CORE, Given, parse_text
 from pkmncli.config.value_bounds import fault_of_value
-from pkmncli.errors import ConfigurationError, did_you_mean, without_prefix
+from pkmncli.errors import ConfigurationError, did_you_mean
 from pkmncli.outgoing_text import secret_in
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _LONGEST_SHOWN = 200
 """Maximum characters of a value in a message."""
-_LONGEST_EXAMPLE = 60
-"""Maximum characters of a value that a message shows a second time, as a list."""
 
 SECRET = "secret"
 """Error type of a value that may hold a secret; it is not shown."""
-
-_NUMBER = {
-    "int_parsing": "a whole number",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_parsing": "a number",
-    "float_type": "a number",
-    "bool_parsing": "true or false",
-    "bool_type": "true or false",
-    "string_type": "text",
-    "list_type": "a list in brackets",
-    "tuple_type": "a list in brackets",
-    "dict_type": "a table of keys and values",
-    "path_type": "a path",
-    "finite_number": "a finite number",
-}
-_LISTS = ("list_type", "tuple_type")
-_BOUND = {
-    "greater_than": ("gt", "greater than"),
-    "greater_than_equal": ("ge", "at least"),
-    "less_than": ("lt", "less than"),
-    "less_than_equal": ("le", "at most"),
-    "too_short": ("min_length", "of a length of at least"),
-    "too_long": ("max_length", "of a length of at most"),
-    "string_too_short": ("min_length", "of a length of at least"),
-}
 
 
 def validate(
@@ -158,7 +130,7 @@ def _read(model: type[BaseModel], entry: Given) -> Any:
 def _describe(section: str, given: Mapping[str, Given], details: Mapping[str, Any]) -> str:
     location = tuple(details["loc"])
     key = str(location[0]) if location else ""
-    allowed = _allowed(details)
+    allowed = words_for(details)
     if key not in given:
         origins = ", ".join(dict.fromkeys(entry.origin for entry in given.values())) or "default"
         what = f"setting '{_name(section, key)}'" if key else f"settings [{section}]" if section else "settings"
@@ -175,34 +147,6 @@ def _shown(value: Any) -> str:
     except ValueError:  # a number of more digits than Python writes
         return ""
     return f" = {text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + '...'}"
-
-
-def _allowed(details: Mapping[str, Any]) -> str:
-    kind, context = details["type"], details.get("ctx", {})
-    if kind in _NUMBER:
-        return f"must be {_NUMBER[kind]}{_example(details) if kind in _LISTS else ''}"
-    if kind in _BOUND:
-        name, words = _BOUND[kind]
-        return f"must be {words} {context[name]}"
-    if kind in {"literal_error", "enum"}:
-        hint = did_you_mean(str(details["input"]), _quoted(context["expected"]), lead="; ")
-        return f"must be {context['expected']}{hint}"
-    if kind == "missing":
-        return "is needed"
-    return " ".join(without_prefix(str(details["msg"])).split())
-
-
-def _example(details: Mapping[str, Any]) -> str:
-    """Return the given numbers or words as the list that they may be meant as: ``64,64`` as ``[64, 64]``."""
-    given = details["input"]
-    if not isinstance(given, str) or "," not in given or len(given) > _LONGEST_EXAMPLE:
-        return ""
-    items = [parse_text(part.strip()) for part in given.split(",")]
-    return f", such as {json.dumps([item if isinstance(item, int | float | str) else str(item) for item in items])}"
-
-
-def _quoted(expected: str) -> Iterable[str]:
-    return [part for part in expected.split("'")[1::2] if part]
 
 
 def _name(section: str, key: str) -> str:

@@ -26,6 +26,7 @@ SERVICES = {
     "vllm": "OPENAI_API_KEY",
     "anthropic": "ANTHROPIC_API_KEY",
     "ollama": "OLLAMA_API_KEY",
+    "huggingface": "HF_TOKEN",
 }
 """Variables of the keys by the names of backends."""
 

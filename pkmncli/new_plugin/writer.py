@@ -121,11 +121,10 @@ def _refuse_name(name: str, package: str, registry: Registry) -> None:
 
 def _files(name: str, package: str, kinds: Sequence[str]) -> dict[str, str]:
     """Return the content of each file, by its path in the package's folder."""
-    title = "".join(word.capitalize() for word in name.split("-"))
     names = {kind: name if len(kinds) == 1 else f"{name}-{kind}" for kind in kinds}
-    common = {"plugin": name, "package": package, "title": title, "distribution": package.replace("_", "-")}
+    common = {"plugin": name, "package": package, "distribution": package.replace("_", "-")}
     common["brings"] = ", ".join(f"{SINGULAR[KINDS[kind].registered]} `{names[kind]}`" for kind in kinds)
-    common["hooks"] = "".join(_hook(KINDS[kind], kind, package, title, names[kind]) for kind in kinds)
+    common["hooks"] = "".join(_hook(KINDS[kind], kind, package, _title(name, kind), names[kind]) for kind in kinds)
     uses = (Template(KINDS[kind].use).substitute(name=names[kind]) for kind in kinds if KINDS[kind].use)
     common["uses"] = "".join(f"\n{use}" for use in uses)
     files = {path: _filled(path, common) for path in ("pyproject.toml", "README.md")}
@@ -133,10 +132,16 @@ def _files(name: str, package: str, kinds: Sequence[str]) -> dict[str, str]:
     files[f"{package}/plugin.py"] = _filled("plugin.py", common)
     files["tests/test_plugin.py"] = _filled("plugin_test.py", common)
     for kind in kinds:
-        own = {**common, "name": names[kind]}
+        own = {**common, "title": _title(name, kind), "name": names[kind]}
         files[f"{package}/{kind}.py"] = _filled(f"{kind}.py", own)
         files[f"tests/test_{kind}.py"] = _filled(f"{kind}_test.py", own)
     return files
+
+
+def _title(name: str, kind: str) -> str:
+    """Return the beginning of a part's class names: ``CoinHunt``, without the kind's word if the name ends with it."""
+    words = name.split("-")
+    return "".join(word.capitalize() for word in (words[:-1] if words[-1] == kind else words))
 
 
 def _filled(template: str, values: dict[str, str]) -> str:

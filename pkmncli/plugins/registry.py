@@ -104,6 +104,10 @@ class Registry:
         """Return the module or object of a loaded plugin."""
         return self._objects[plugin]
 
+    def loaded(self, implementation: Any) -> Plugin | None:
+        """Return the plugin that was loaded from a module or an object; None if there is none."""
+        return next((entry for entry, known in self._objects.items() if known is implementation), None)
+
     # Plugins by hand
 
     def register_plugin(self, plugin: Any, name: str) -> Plugin:
@@ -248,10 +252,22 @@ class Registry:
     def _unknown(self, kind: str, name: str) -> str:
         names = self.names(kind)
         hint = did_you_mean(name, names, ".", lead="; ")
-        if kind == "environments" and GYMNASIUM_ID.search(name):
-            hint = f"; did you mean 'gym:{name}'?"
+        if kind == "environments" and (found := _in_gymnasium(name)):
+            hint = f"; did you mean 'gym:{found}'?"
+        if kind == "llm_backends" and hint == ".":
+            hint = f"; a model is named after its backend, as BACKEND:{name}."
         known = f"Known: {', '.join(names)}." if names else "No plugin brings one."
         return f"there is no {SINGULAR[kind]} '{name}'{hint} {known} See: pkmn plugins"
+
+
+def _in_gymnasium(name: str) -> str:
+    """Return the id in Gymnasium that a name may be meant as: ``CartPole-v1`` for ``cartpole``; empty if none."""
+    if GYMNASIUM_ID.search(name):
+        return name
+    import gymnasium  # noqa: PLC0415 - only for an error
+
+    found = [one for one in gymnasium.registry.values() if one.name.lower() == name.lower()]
+    return max(found, key=lambda one: one.version or 0).id if found else ""
 
 
 def contested(found: list[Registration]) -> str:

@@ -25,20 +25,22 @@ _LONGEST_DESCRIPTION = 64 * 1024**2
 _CHUNK = 1024**2
 
 
-def import_bundle(file: Path, save_dir: Path, name: str | None = None) -> Run:
+def import_bundle(file: Path, save_dir: Path, name: str | None = None, *, source: str | None = None) -> Run:
     """Unpack a bundle into a new run folder, which appears when everything in it was checked.
 
     Args:
         file: the zip file.
         save_dir: folder of the run folders; made if it is missing.
         name: name of the run; by default the one that it had.
+        source: what messages call the file; by default its path.
 
     Raises:
         RunError: the file is missing, damaged, not a bundle or of a newer version, or the name is taken.
         CheckpointError: its checkpoint is damaged, or of another version.
     """
-    with _opened(file) as archive:
-        about = _description(archive, file)
+    source = source or str(file)
+    with _opened(file, source) as archive:
+        about = _description(archive, source)
         check_run_name(save_dir, name or about.run)
         folder = save_dir.absolute() / (name or about.run)
         temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
@@ -46,7 +48,7 @@ def import_bundle(file: Path, save_dir: Path, name: str | None = None) -> Run:
             temporary.mkdir(parents=True)
         try:
             for entry, expected in about.files.items():
-                _unpack(archive, file, entry, expected, temporary / entry)
+                _unpack(archive, source, entry, expected, temporary / entry)
             unpacked = Run(temporary)
             unpacked.check_layout()
             read_run_file(temporary)
@@ -60,60 +62,60 @@ def import_bundle(file: Path, save_dir: Path, name: str | None = None) -> Run:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[zipfile.ZipFile]:
+def _opened(file: Path, source: str) -> Iterator[zipfile.ZipFile]:
     try:
-        with open_regular(file) as source, zipfile.ZipFile(source) as archive:
+        with open_regular(file) as content, zipfile.ZipFile(content) as archive:
             yield archive
     except FileNotFoundError:
-        raise RunError(f"{file} is not there") from None
+        raise RunError(f"{source} is not there") from None
     except OSError as error:
-        raise RunError(f"{file} can't be read: {reason(error)}") from None
+        raise RunError(f"{source} can't be read: {reason(error)}") from None
     # zipfile reports damage, encryption and unknown compression by any of these
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, LookupError) as error:
-        raise RunError(f"{file} is damaged, or no bundle: {error}") from None
+        raise RunError(f"{source} is damaged, or no bundle: {error}") from None
 
 
-def _description(archive: zipfile.ZipFile, file: Path) -> Description:
+def _description(archive: zipfile.ZipFile, source: str) -> Description:
     names = archive.namelist()
     if DESCRIPTION not in names:
-        raise RunError(f"{file} is no bundle: it has no {DESCRIPTION}; 'pkmn export --bundle' makes one")
+        raise RunError(f"{source} is no bundle: it has no {DESCRIPTION}; 'pkmn export --bundle' makes one")
     content = parse_json(_read(archive, DESCRIPTION, _LONGEST_DESCRIPTION).decode())
     version = content.get("format") if isinstance(content, dict) else None
     if isinstance(version, int) and version > FORMAT:
-        raise RunError(f"{file} has format {version}, and this pkmncli reads {FORMAT}: install a newer pkmncli")
+        raise RunError(f"{source} has format {version}, and this pkmncli reads {FORMAT}: install a newer pkmncli")
     try:
         about = Description.model_validate(content)
     except ValidationError as error:
-        raise RunError(f"{file} is damaged: {DESCRIPTION}: {first_fault(error)}") from None
+        raise RunError(f"{source} is damaged: {DESCRIPTION}: {first_fault(error)}") from None
     if sorted(names) != sorted([*about.files, DESCRIPTION]):
-        raise RunError(f"{file} is damaged: its files are not those in {DESCRIPTION}")
+        raise RunError(f"{source} is damaged: its files are not those in {DESCRIPTION}")
     strange = next((name for name in about.files if not belongs(name)), None)
     if strange is not None:
-        raise RunError(f"{file} is no bundle: a run has no file {strange!r}")
+        raise RunError(f"{source} is no bundle: a run has no file {strange!r}")
     if sum(one.bytes for one in about.files.values()) > LARGEST_BYTES:
-        raise RunError(f"{file} would take more than {LARGEST_BYTES / 1024**3:.0f} GiB: it is not unpacked")
+        raise RunError(f"{source} would take more than {LARGEST_BYTES / 1024**3:.0f} GiB: it is not unpacked")
     return about
 
 
 def _read(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    with archive.open(name) as source:
-        content = source.read(most + 1)
+    with archive.open(name) as packed:
+        content = packed.read(most + 1)
     if len(content) > most:
         raise ValueError(f"{name} is longer than it may be")
     return content
 
 
-def _unpack(archive: zipfile.ZipFile, file: Path, name: str, expected: BundledFile, target: Path) -> None:
+def _unpack(archive: zipfile.ZipFile, source: str, name: str, expected: BundledFile, target: Path) -> None:
     """Write a file of the bundle, at most as long as described."""
     digest, left = hashlib.sha256(), expected.bytes
-    with archive.open(name) as source, write_errors_explained(target):
+    with archive.open(name) as content, write_errors_explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("xb") as out:
-            while chunk := source.read(min(_CHUNK, left + 1)):
+            while chunk := content.read(min(_CHUNK, left + 1)):
                 left -= len(chunk)
                 if left < 0:
                     break
                 digest.update(chunk)
                 out.write(chunk)
     if left or digest.hexdigest() != expected.sha256:
-        raise RunError(f"{file} is damaged: {name} is not what was written")
+        raise RunError(f"{source} is damaged: {name} is not what was written")

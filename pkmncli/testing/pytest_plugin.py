@@ -33,14 +33,14 @@ def register_plugin(plugin_registry: Registry) -> Callable[..., Plugin]:
 def register_beside(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Plugin]]:
     """Provide a function that registers a module, or an object with hooks, beside the installed plugins.
 
-    Runs need a store, which one of these brings.
+    A plugin that is installed is not registered again. Runs need a store, which one of the installed plugins brings.
     """
     monkeypatch.setenv("PKMN_TRACK", '["none"]')
     registry = Registry.discover()
     previous = set_registry(registry)
 
     def register(plugin: Any, name: str = "inline") -> Plugin:
-        return registry.register_plugin(plugin, name)
+        return registry.loaded(plugin) or registry.register_plugin(plugin, name)
 
     yield register
     set_registry(previous)

@@ -110,6 +110,7 @@ class BetweenSteps:
         measured = self._progression.measure(self._learner, interrupted)
         if measured:
             found = statistics.add_alone(*zip(*measured, strict=True))
+            found["after_steps"] = float(statistics.steps)
             self.metrics_of_next_step = {f"alone/{name}": value for name, value in found.items()}
             spent = time.perf_counter() - began
             self._meters.seconds["measuring"] += spent

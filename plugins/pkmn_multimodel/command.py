@@ -13,7 +13,7 @@ import typer
 from pkmn_multimodel.libraries import require_libraries
 from pkmncli.api import RunInfo, find_run, runs
 from pkmncli.api.ray_cluster import check_address, require_ray
-from pkmncli.errors import ConfigurationError
+from pkmncli.errors import ConfigurationError, LLMConnectionError
 
 if TYPE_CHECKING:
     from pkmn_multimodel.games.text_game import TextGame
@@ -39,9 +39,11 @@ def train(
         str | None, typer.Option(help="Base model: a folder, a name in the local cache, tiny, or auto.")
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="Place of games and updates: in-process or ray. [default: in-process]")
+        str | None, typer.Option(help="Place of games and updates: in-process, ray or sharded. [default: in-process]")
     ] = None,
-    actors: Annotated[int | None, typer.Option(help="Parts of a batch, each in an actor of Ray. [default: 1]")] = None,
+    actors: Annotated[
+        int | None, typer.Option(help="Parts of a batch, each in an actor if the engine has some. [default: 1]")
+    ] = None,
     ray_address: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Ray cluster. [default: a local one, for this training]")
     ] = None,
@@ -97,8 +99,18 @@ def train(
                 raise ConfigurationError(
                     f"{error}; the run is saved: raise multimodel.episode_timeout_s and resume"
                 ) from None
+            except LLMConnectionError as error:
+                recorded.save()
+                raise LLMConnectionError(
+                    f"{error}. The run is saved; afterwards: pkmn multimodel train --resume {run.folder.name}"
+                ) from None
         recorded.save()
         run.finish(summary_of(training, recorded.last))
+        if not run.stop_requested and not any(training.population.version_of(name).number for name in training.names):
+            run.tell(
+                "Nothing was learned: no adapter was updated in so few games. Give more --episodes, a smaller "
+                "multimodel.batch_size, or --update synchronized."
+            )
         typer.echo(f"{training.episodes:,} games. The run is in {run.folder}. Next: pkmn plot, pkmn eval")
     raise typer.Exit(run.exit_code)
 
@@ -176,7 +188,7 @@ def evaluate(run: RunInfo, state: Mapping[str, Any], episodes: int, seed: int) -
     from pkmn_multimodel.settings import MultiModelConfig  # noqa: PLC0415
     from pkmn_multimodel.training import metrics_of  # noqa: PLC0415 - imports torch and transformers
 
-    settings = MultiModelConfig(**run.settings["multimodel"])
+    settings = MultiModelConfig(**run.settings["multimodel"] | {"engine": "in-process"})
     with closing(training_of(settings, int(run.settings[""].get("seed", 0)))) as training:
         training.load_state_dict(nested(state))
         found = metrics_of(training.evaluate(episodes, seed))
@@ -190,8 +202,12 @@ def _game_of(settings: MultiModelConfig) -> Callable[[], TextGame]:
 
 
 def _check(settings: MultiModelConfig) -> None:
-    """Raise ConfigurationError if there is no such game, or no Ray for an engine that needs it."""
+    """Raise ConfigurationError if there is no such game, or its engine can't be used here."""
     _game_of(settings)
+    if settings.engine == "sharded":
+        from pkmn_multimodel.sharded_engine import check_shards  # noqa: PLC0415 - imports torch
+
+        check_shards(settings)
     if settings.engine == "ray":
         require_ray("engine = ray")
         if settings.ray_address is not None:

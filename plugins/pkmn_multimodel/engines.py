@@ -16,9 +16,9 @@ import numpy as np
 import torch
 
 from pkmn_multimodel.players import RandomPlayer, ScriptedPlayer
-from pkmn_multimodel.population.bases import load_base
+from pkmn_multimodel.population.bases import device_of, load_base
 from pkmn_multimodel.population.population import Population
-from pkmn_multimodel.rollouts import Episode, Player, play, rewarded
+from pkmn_multimodel.rollouts import Episode, Player, Sampler, play, rewarded
 from pkmn_multimodel.services import ServicePlayer
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ class InProcessEngine:
         self._make_game = make_game
         self._population = population
         self._learners = learners
+        self.sampler: Sampler | None = None
+        """Source of sampled replies; None for the population. The likeliest ones are always the population's."""
 
     def play(self, parts: Sequence[Part], *, greedy: bool = False) -> list[list[Episode]]:
         """Return the games of each part; with ``greedy``, by the likeliest replies."""
@@ -101,6 +103,7 @@ class InProcessEngine:
             gamma=settings.gamma,
             timeout_s=settings.episode_timeout_s,
             greedy=greedy,
+            sampler=None if greedy else self.sampler,
         )
 
     def learn(self, turns: Mapping[str, Sequence[Turn]], max_staleness: int) -> dict[str, dict[str, float]]:
@@ -163,6 +166,10 @@ def made_population(
         seed: of the training.
         tell: reports a line to the user.
     """
+    if settings.engine == "sharded":  # each process moves its share to its own device
+        narrow = settings.precision == "auto" and device_of(settings.device, "multimodel.device") != "cpu"
+        precision = "bfloat16" if narrow else settings.precision
+        settings = settings.model_copy(update={"device": "cpu", "precision": precision})
     base, tokenizer, device = load_base(settings, _examples(rewarded(make_game(), settings)), seed, tell)
     return Population(
         base,

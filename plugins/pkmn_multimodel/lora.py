@@ -92,9 +92,7 @@ class LoRAManager:
 
     def save(self, lora_id: int, folder: str | Path) -> Path:
         """Write an adapter as peft does, for any program that reads such files. Return its folder."""
-        name = self.name_of(lora_id)
-        self.population.model.save_pretrained(str(folder), selected_adapters=[name])
-        return Path(folder) / name
+        return self.population.write_adapter(self.name_of(lora_id), Path(folder))
 
     def load(self, lora_id: int, folder: str | Path) -> None:
         """Read an adapter's weights from a folder that :meth:`save` returned.

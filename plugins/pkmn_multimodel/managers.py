@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pkmn_multimodel.population.population import Population, Reply, Shape
+    from pkmn_multimodel.population.population import Population, Shape
+    from pkmn_multimodel.population.replies import Reply
     from pkmncli import LLMManager
 
 SHARED = "shared"

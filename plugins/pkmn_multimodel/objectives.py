@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pkmn_multimodel.population.population import BASE, Population, Reply
+from pkmn_multimodel.population.population import Population
+from pkmn_multimodel.population.replies import BASE, Scores
 from pkmn_multimodel.settings import RLAlgorithm
 from pkmncli.errors import CheckpointError, TrainingError
 
@@ -24,6 +26,24 @@ LARGEST_GAP = 0.05
 """Largest difference of a token's log-probability between sampling and learning at the same weights, in float32."""
 
 
+class Whole:
+    """Samples that are all learned from in this process. A subclass shares them with other processes."""
+
+    count = 1
+    """Processes."""
+
+    def rows(self, samples: int) -> slice:
+        """Return the samples of a micro-batch of so many that this process learns from; there may be none."""
+        return slice(0, samples)
+
+    def add(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Replace each tensor by its sum over the processes."""
+
+    def largest(self, value: float) -> float:
+        """Return the largest value of the processes."""
+        return value
+
+
 class AdapterLearner:
     """Learner of one adapter.
 
@@ -32,10 +52,19 @@ class AdapterLearner:
         adapter: its name.
         settings: of the training.
         seed: of the value's first weights.
+        share: share of the samples that this process learns from. All processes have the same weights afterwards.
     """
 
-    def __init__(self, population: Population, adapter: str, settings: MultiModelConfig, seed: int) -> None:
+    def __init__(
+        self,
+        population: Population,
+        adapter: str,
+        settings: MultiModelConfig,
+        seed: int,
+        share: Whole | None = None,
+    ) -> None:
         self.adapter = adapter
+        self._share = share or Whole()
         self._population = population
         self._settings = settings
         self._weights = population.parameters_of(adapter)
@@ -71,27 +100,31 @@ class AdapterLearner:
         imitates = not fresh[0].reply.log_probs
         old = [torch.tensor(turn.reply.log_probs) for turn in fresh]
         advantages = np.zeros(0) if imitates else self._advantages(fresh)
-        totals: dict[str, float] = defaultdict(float)
+        totals: dict[str, float] = {}
+        norms = 0.0
         self._optimizer.param_groups[0]["lr"] = settings.learning_rate
         for epoch in range(settings.epochs):
             self._optimizer.zero_grad()
             for start in range(0, len(fresh), settings.micro_batch):
                 part = slice(start, start + settings.micro_batch)
                 if imitates:
-                    loss, values = self._distance_to([turn.reply for turn in fresh[part]])
+                    loss, values = self._distance_to(fresh[part])
                 else:
                     same = epoch == 0 and all(turn.reply.version == now for turn in fresh[part])
                     loss, values = self._loss(fresh[part], old[part], advantages[part], check=same)
                 share = len(fresh[part]) / len(fresh)
                 (loss * share).backward()  # type: ignore[no-untyped-call]
                 for name, value in values.items():
-                    totals[name] += value * share / settings.epochs
-            norm = torch.nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm)
-            totals["gradient_norm"] += float(norm) / settings.epochs
+                    totals[name] = totals.get(name, 0.0) + value * share / settings.epochs
+            self._share.add([weights.grad for weights in self._parameters if weights.grad is not None])
+            norms += float(torch.nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm))
             self._optimizer.step()
+        sums = torch.tensor(list(totals.values()), dtype=torch.float64)
+        self._share.add([sums])
+        totals = {**dict(zip(totals, sums.tolist(), strict=True)), "gradient_norm": norms / settings.epochs}
         self.note_version()
         staleness = np.mean([now.number - turn.reply.version.number for turn in fresh])
-        return metrics | dict(totals) | {"staleness": float(staleness)}
+        return metrics | totals | {"staleness": float(staleness)}
 
     def note_version(self) -> None:
         """Give the adapter's weights, which have changed, their next version."""
@@ -141,10 +174,27 @@ class AdapterLearner:
         ]
         return torch.cat(found).cpu().numpy().astype(np.float64)
 
-    def _distance_to(self, replies: Sequence[Reply]) -> tuple[torch.Tensor, dict[str, float]]:
+    def _own(self, turns: Sequence[Turn]) -> tuple[slice, Callable[[str, float], Scores], int]:
+        """Return which samples of a micro-batch are learned from here, their log-probabilities, and all tokens.
+
+        Without any, the first sample is read and its tokens do not count, so that all processes do the same steps. For
+        the same reason it depends on all samples whether prompts are read once.
+        """
+        rows = self._share.rows(len(turns))
+        own = [turn.reply for turn in turns[rows]]
+        repeated = self._population.repeats([turn.reply for turn in turns])
+
+        def scores(adapter: str, temperature: float) -> Scores:
+            found = self._population.log_probs(own or [turns[0].reply], adapter, temperature, read_once=repeated)
+            return found if own else replace(found, mask=torch.zeros_like(found.mask))
+
+        return rows, scores, sum(len(turn.reply.tokens) for turn in turns)
+
+    def _distance_to(self, turns: Sequence[Turn]) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the cross-entropy of replies that are imitated, and the metrics."""
-        scores = self._population.log_probs(replies, self.adapter)
-        loss = -(scores.log_probs * scores.mask).sum() / scores.mask.sum()
+        _, scores_of, count = self._own(turns)
+        scores = scores_of(self.adapter, 1.0)
+        loss = -(scores.log_probs * scores.mask).sum() / count
         return loss, {"imitation_loss": float(loss.detach())}
 
     def _loss(
@@ -156,20 +206,21 @@ class AdapterLearner:
         check: bool,
     ) -> tuple[torch.Tensor, dict[str, float]]:
         settings, device = self._settings, self._population.device
-        replies = [turn.reply for turn in turns]
-        scores = self._population.log_probs(replies, self.adapter, settings.temperature)
+        rows, scores_of, count = self._own(turns)
+        scores = scores_of(self.adapter, settings.temperature)
         mask, longest = scores.mask, scores.mask.shape[1]
-        sampled = torch.zeros(len(replies), longest)
-        for row, values in enumerate(old):
+        sampled = torch.zeros(scores.mask.shape)
+        for row, values in enumerate(old[rows]):
             sampled[row, longest - len(values) :] = values
         sampled = sampled.to(device)
-        gap = float(((scores.log_probs.detach() - sampled) * mask).abs().max())
+        gap = self._share.largest(float(((scores.log_probs.detach() - sampled) * mask).abs().max()))
         if check and gap > self._allowed_gap:
             raise TrainingError(
                 f"{self.adapter}: a token's log-probability differs by {gap:.3g} between sampling and learning at the "
                 f"same weights; {self._allowed_gap:g} is allowed"
             )
-        weight = torch.tensor(advantages, dtype=torch.float32, device=device)[:, None]
+        weight = torch.zeros(len(mask), 1, device=device)
+        weight[: len(advantages[rows]), 0] = torch.tensor(advantages[rows], dtype=torch.float32)
         ratio = (scores.log_probs - sampled).exp()
         if settings.algorithm is RLAlgorithm.REINFORCE:
             # The ratio is 1 for samples of the current weights; it corrects older ones.
@@ -177,24 +228,24 @@ class AdapterLearner:
         else:
             clipped = ratio.clamp(1 - settings.clip_range, 1 + settings.clip_range)
             gained = torch.minimum(ratio * weight, clipped * weight)
-        count = mask.sum()
         loss = -(gained * mask).sum() / count
         metrics = {
             "policy_loss": float(loss.detach()),
             "entropy": float(-(scores.log_probs.detach() * mask).sum() / count),
-            "sampler_gap": gap if check else 0.0,
+            "sampler_gap": gap / self._share.count if check else 0.0,  # the metrics of all processes are added
         }
         if settings.kl_coef > 0:
             with torch.no_grad():
-                base = self._population.log_probs(replies, BASE, settings.temperature).log_probs
+                base = scores_of(BASE, settings.temperature).log_probs
             apart = base - scores.log_probs
             # Never negative, and its mean is the divergence (Schulman 2020).
             kl = ((apart.exp() - apart - 1) * mask).sum() / count
             loss = loss + settings.kl_coef * kl
             metrics["kl"] = float(kl.detach())
         if settings.algorithm is RLAlgorithm.PPO:
-            futures = torch.tensor([turn.future for turn in turns], dtype=torch.float32, device=device)
-            error = torch.nn.functional.mse_loss(self._value(scores.hidden.detach())[:, 0], futures)
+            futures = torch.tensor([turn.future for turn in turns[rows]], dtype=torch.float32, device=device)
+            guessed = self._value(scores.hidden.detach())[: len(futures), 0]
+            error = torch.nn.functional.mse_loss(guessed, futures, reduction="sum") / len(turns)
             loss = loss + 0.5 * error
             metrics["value_loss"] = float(error.detach())
         return loss, metrics

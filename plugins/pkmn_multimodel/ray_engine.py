@@ -1,12 +1,10 @@
 """Engine on Ray: parts of a batch are played, and adapters are updated, in actors on one machine or several.
 
-An actor keeps nothing between two jobs but the base: adapters, random numbers and the state of a learner come with each
-job. So any actor can do any job, and one whose actor was lost is done again by another, to the same result.
+Any actor can do any job, and one whose actor was lost is done again by another, to the same result.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -16,92 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pkmn_multimodel.engines import InProcessEngine, Part, derived, made_population
-from pkmn_multimodel.objectives import AdapterLearner
-from pkmn_multimodel.players import RandomPlayer, ScriptedPlayer
-from pkmncli.api.ray_cluster import SECONDS_TO_PLACE, begin_actor, ray_cluster, room_for
-from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
+from pkmn_multimodel.actor import Actor, take_games, take_updates, updates_of
+from pkmncli.api.ray_cluster import SECONDS_TO_PLACE, ray_cluster, room_for
+from pkmncli.errors import ConfigurationError, TrainingError
 
 if TYPE_CHECKING:
+    from pkmn_multimodel.engines import Part
     from pkmn_multimodel.games.text_game import TextGame
+    from pkmn_multimodel.objectives import AdapterLearner
     from pkmn_multimodel.population.population import Population
     from pkmn_multimodel.rollouts import Episode, Turn
     from pkmn_multimodel.settings import MultiModelConfig
 
 MOST_LOSSES = 3
 """Losses of actors at the same job after which the training ends: memory that is short kills the next one, too."""
-
-
-class Actor:
-    """Worker of the engine, in a process of Ray.
-
-    Args:
-        path: ``sys.path`` of the trainer.
-        settings: of the training.
-        make_game: makes a game.
-        seed: of the training.
-        threads: of the arithmetic.
-    """
-
-    def __init__(
-        self, path: list[str], settings: MultiModelConfig, make_game: Callable[[], TextGame], seed: int, threads: int
-    ) -> None:
-        begin_actor(path)
-        torch.set_num_threads(threads)
-        self._settings, self._make_game, self._seed = settings, make_game, seed
-        self._population: Population | None = None
-
-    def load(self) -> int:
-        """Load the base. Return the process id."""
-        self._population = made_population(self._settings, self._make_game, self._seed)
-        return os.getpid()
-
-    def play(self, settings: MultiModelConfig, state: Mapping[str, Any], part: Part) -> tuple[list[Episode], Part]:
-        """Return the games of a part, and the part with its random numbers after them.
-
-        Args:
-            settings: of the training, as they are now.
-            state: of the population.
-            part: games.
-        """
-        population = self._with_weights(state)
-        with population.fitting_threads():
-            return InProcessEngine(settings, self._make_game, population, {}).play([part])[0], part
-
-    def learn(
-        self,
-        settings: MultiModelConfig,
-        state: Mapping[str, Any],
-        learner_state: Mapping[str, Any],
-        turns: Sequence[Turn],
-        max_staleness: int,
-    ) -> tuple[dict[str, float], dict[str, Any], dict[str, Any]]:
-        """Update one adapter. Return metrics, and the states of the learner and the population afterwards.
-
-        Args:
-            settings: of the training, as they are now.
-            state: of the population, with this adapter alone.
-            learner_state: of the adapter's learner.
-            turns: to learn from.
-            max_staleness: as that of :meth:`AdapterLearner.learn`.
-        """
-        population, (name,) = self._with_weights(state), state["adapters"]
-        learner = AdapterLearner(population, name, settings, derived(self._seed, name))
-        learner.load_state_dict(learner_state)
-        with population.fitting_threads():
-            metrics = learner.learn(turns, max_staleness)
-        return metrics, learner.state_dict(), population.state_dict([name]) | {"shared": {}}
-
-    def _with_weights(self, state: Mapping[str, Any]) -> Population:
-        assert self._population is not None
-        try:
-            self._population.load_state_dict(state)
-        except CheckpointError as error:
-            raise ConfigurationError(
-                f"an actor has another base than the trainer ({error}): each machine needs the same files, and the "
-                "same multimodel.precision"
-            ) from None
-        return self._population
 
 
 class RayEngine:
@@ -157,38 +83,13 @@ class RayEngine:
     def play(self, parts: Sequence[Part]) -> list[list[Episode]]:
         """Return the games of each part."""
         state = self._ray.put(self._population.state_dict())
-        found = []
-        for part, (episodes, after) in zip(
-            parts, self._run([("play", (self._settings, state, part)) for part in parts]), strict=True
-        ):
-            part.generator.set_state(after.generator.get_state())
-            for name, player in part.players.items():
-                if isinstance(player, RandomPlayer | ScriptedPlayer):
-                    player.random.bit_generator.state = after.players[name].random.bit_generator.state
-            found.append(episodes)
-        return found
+        return take_games(parts, self._run([("play", (self._settings, state, part)) for part in parts]))
 
     def learn(self, turns: Mapping[str, Sequence[Turn]], max_staleness: int) -> dict[str, dict[str, float]]:
         """Update the adapters side by side, each from its turns."""
-        jobs = [
-            (
-                "learn",
-                (
-                    self._settings,
-                    self._population.state_dict([name]),
-                    self._learners[name].state_dict(),
-                    its,
-                    max_staleness,
-                ),
-            )
-            for name, its in turns.items()
-        ]
-        found = {}
-        for name, (metrics, learner, population) in zip(turns, self._run(jobs), strict=True):
-            self._population.load_state_dict(population)
-            self._learners[name].load_state_dict(learner)
-            found[name] = metrics
-        return found
+        jobs = updates_of(self._settings, self._population, self._learners, turns, max_staleness)
+        found = dict(zip(turns, self._run([("learn", arguments) for arguments in jobs]), strict=True))
+        return take_updates(self._population, self._learners, found)
 
     def close(self) -> None:
         """End the actors, and a local cluster with them."""

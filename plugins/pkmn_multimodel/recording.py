@@ -34,6 +34,9 @@ MAY_CHANGE = (
     "engine",
     "ray_address",
     "gpus_per_actor",
+    "sampler",
+    "sampler_url",
+    "sampler_folder",
 )
 """Settings that a resumed run may have other values of."""
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import torch
 
     from pkmn_multimodel.games.text_game import TextGame
-    from pkmn_multimodel.population.population import Population, Reply
+    from pkmn_multimodel.population.population import Population
+    from pkmn_multimodel.population.replies import Reply
     from pkmn_multimodel.settings import MultiModelConfig
 
 
@@ -26,6 +27,23 @@ class Player(Protocol):
 
     def replies(self, prompts: Sequence[str], options: Sequence[Sequence[str]]) -> Sequence[str]:
         """Return a reply to each prompt."""
+        ...
+
+
+class Sampler(Protocol):
+    """Source of the replies of models with adapters: the population itself, or a server that has the same weights."""
+
+    def sample(
+        self,
+        prompts: Sequence[str],
+        adapters: Sequence[str],
+        generator: torch.Generator,
+        *,
+        max_new_tokens: int,
+        temperature: float,
+        greedy: bool,
+    ) -> list[Reply]:
+        """Return a reply to each prompt, each by its own adapter."""
         ...
 
 
@@ -95,6 +113,7 @@ def play(
     timeout_s: float = float("inf"),
     greedy: bool = False,
     teacher: ScriptedPlayer | None = None,
+    sampler: Sampler | None = None,
 ) -> list[Episode]:
     """Play games side by side.
 
@@ -110,6 +129,7 @@ def play(
         timeout_s: most seconds.
         greedy: take the likeliest reply.
         teacher: script that replies for all adapters, which can imitate it.
+        sampler: source of the models' replies; by default the population.
 
     Raises:
         TimeoutError: the games took longer.
@@ -130,7 +150,8 @@ def play(
                 for agent in game.agents
             ]
             texts, replies = _replies(
-                asked, prompts, games, population, players, generator, max_new_tokens, temperature, greedy, teacher
+                *(asked, prompts, games, population, sampler or population, players, generator),
+                *(max_new_tokens, temperature, greedy, teacher),
             )
             for place, game in enumerate(games):
                 acting = list(game.agents)
@@ -163,6 +184,7 @@ def _replies(
     prompts: Sequence[Mapping[str, str]],
     games: Sequence[TextGame],
     population: Population,
+    sampler: Sampler,
     players: Mapping[str, Player],
     generator: torch.Generator,
     max_new_tokens: int,
@@ -179,7 +201,7 @@ def _replies(
             for place, agent, seat in own
         }
     elif own:
-        sampled = population.sample(
+        sampled = sampler.sample(
             [prompts[place][agent] for place, agent, _ in own],
             [seat for _, _, seat in own],
             generator,

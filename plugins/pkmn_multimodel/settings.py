@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from pkmncli.llm.transport import ServiceAddress
+
 
 class TrainingMode(StrEnum):
     """Relation of the models, which decides what each is rewarded for."""
@@ -273,17 +275,26 @@ class MultiModelConfig(BaseModel):
         default_factory=lambda: ["random"],  # type: ignore[arg-type]
         description="scripts that play in the league besides past adapters: random, best",
     )
-    engine: Literal["in-process", "ray"] = Field(
-        "in-process", description="where games are played and adapters are updated: in-process, or in actors of ray"
+    engine: Literal["in-process", "ray", "sharded"] = Field(
+        "in-process",
+        description="where games are played and adapters are updated: in-process, in actors of ray, or sharded: in "
+        "processes that share the weights of the base",
     )
     actors: int = Field(
-        1, ge=1, le=256, description="parts of a batch of games; with engine = ray each is played by an actor"
+        1, ge=1, le=256, description="parts of a batch of games; with the other engines each is played by an actor"
     )
     ray_address: str | None = Field(
         None,
         description="HOST:PORT of a Ray cluster's head node; by default a local one is started, which ends with it",
     )
     gpus_per_actor: float = Field(0.0, ge=0, description="graphics cards of each actor; a part of one is possible")
+    sampler: Literal["in-process", "vllm"] = Field(
+        "in-process", description="source of sampled replies: in-process, or vllm, a server with the same base"
+    )
+    sampler_url: ServiceAddress = Field("http://127.0.0.1:8000", description="address of the vLLM server")
+    sampler_folder: str | None = Field(
+        None, description="folder for adapters that the vLLM server can read; by default a temporary one"
+    )
     save_every: int = Field(20, ge=1, description="updates between two checkpoints")
     episode_timeout_s: float = Field(600.0, gt=0, description="most seconds of a batch of games")
     device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
@@ -307,6 +318,12 @@ class MultiModelConfig(BaseModel):
         return value
 
     @model_validator(mode="after")
+    def _shards_are_possible(self) -> MultiModelConfig:
+        if self.engine == "sharded" and self.actors < 2:
+            raise ValueError("engine = sharded shares the base between actors: give actors = 2 or more")
+        return self
+
+    @model_validator(mode="after")
     def _league_is_possible(self) -> MultiModelConfig:
         if self.league_every and self.num_models < 2:
             raise ValueError("league_every needs num_models = 2 or more")
@@ -314,6 +331,17 @@ class MultiModelConfig(BaseModel):
             raise ValueError(
                 "league_every: weight_update_strategy = federated changes the shared weights, and with them past "
                 "adapters; choose another strategy, or league_every = 0"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _sampler_is_possible(self) -> MultiModelConfig:
+        if self.sampler == "vllm" and self.base == "tiny":
+            raise ValueError("sampler = vllm needs a base in a folder, since a server can't serve base = tiny")
+        if self.sampler == "vllm" and self.weight_update_strategy is WeightUpdateStrategy.FEDERATED:
+            raise ValueError(
+                "sampler = vllm: weight_update_strategy = federated changes the shared weights, which the server does "
+                "not get; choose another strategy"
             )
         return self
 

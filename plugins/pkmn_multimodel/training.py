@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pkmn_multimodel.population.population import Population
     from pkmn_multimodel.rollouts import Turn
     from pkmn_multimodel.settings import MultiModelConfig
+    from pkmn_multimodel.vllm_sampler import VllmSampler
 
 STATE_VERSION = 1
 EVALUATION_SEED = 1 << 40
@@ -79,6 +81,7 @@ class Training:
         }
         self._own_engine = InProcessEngine(settings, make_game, self.population, self.learners)
         self._engine: Engine = self._own_engine
+        self._sampler: VllmSampler | None = None
         self.updates = Updates(self.population, self.learners, settings, self._learn)
         self.league: League | None = None
         """Past adapters and scripts as opponents, if the settings want them."""
@@ -113,7 +116,8 @@ class Training:
             self.episodes = last
             learned = self.updates.learn(episodes)
             of_league = self.league.note(first, episodes) if self.league and not imitates else {}
-        return Batch(episodes, {**metrics_of(episodes), **_named(learned), **of_league})
+        of_sampler = self._sampler.take_gaps() if self._sampler else {}
+        return Batch(episodes, {**metrics_of(episodes), **_named(learned), **of_league, **of_sampler})
 
     def play(
         self,
@@ -136,14 +140,17 @@ class Training:
         seated = [self._seats() for _ in seeds] if seats is None else seats
         if greedy:
             return self._own_engine.play([Part(seeds, seated, generator or self._generator, players)], greedy=True)[0]
-        engine = self._engine
-        if any(isinstance(player, ServicePlayer) for player in players.values()):
-            engine = self._own_engine
+        engine = self._own_engine if self._asks_services else self._engine
         parts = parts_of(settings.actors, seeds, seated, generator or self._generator, players)
         return [episode for part in engine.play(parts) for episode in part]
 
     def _learn(self, turns: Mapping[str, Sequence[Turn]], max_staleness: int) -> dict[str, dict[str, float]]:
         return self._engine.learn(turns, max_staleness)
+
+    @property
+    def _asks_services(self) -> bool:
+        """True if games need services, which are asked in this process alone."""
+        return self._sampler is not None or any(isinstance(player, ServicePlayer) for player in self.players.values())
 
     @property
     def actor_processes(self) -> list[int]:
@@ -192,24 +199,46 @@ class Training:
         return rewarded(self._make_game(), self.settings)
 
     def start(self) -> None:
-        """Start the engine of the settings, unless that was done. Ray ends with the thread that starts it.
+        """Start the engine and the sampler, unless that was done. Ray ends with the thread that starts it.
 
         Raises:
-            ConfigurationError: no Ray cluster answers, or it has no room for an actor.
+            ConfigurationError: no Ray cluster answers, or it has no room for an actor; there are too few graphics cards
+                to shard the base; or the sampler has another base.
+            LLMConnectionError: the sampler cannot be reached, or refuses.
+            TrainingError: the engine cannot be started.
         """
-        if self.settings.engine == "ray" and self._engine is self._own_engine:
-            from pkmn_multimodel.ray_engine import RayEngine  # noqa: PLC0415 - optional
+        if self.settings.sampler == "vllm" and self._sampler is None:
+            from pkmn_multimodel.vllm_sampler import VllmSampler  # noqa: PLC0415 - only where it is used
 
-            self._engine = RayEngine(
-                self.settings, self._make_game, self.seed, self.population, self.learners, self._tell
-            )
-            if any(isinstance(player, ServicePlayer) for player in self.players.values()):
-                self._tell("engine = ray: games are played in the trainer's process, since services are asked there.")
+            self._sampler = self._own_engine.sampler = VllmSampler(self.settings, self.population)
+            with self.population.fitting_threads(), closing(self.game()) as game:
+                prompts, _ = game.reset(seed=0)
+                self._tell(self._sampler.check(next(iter(prompts.values()))))
+        if self.settings.engine != "in-process" and self._engine is self._own_engine:
+            self._engine = self._started_engine()
+            if self._asks_services:
+                self._tell(
+                    f"engine = {self.settings.engine}: games are played in the trainer's process, since services are "
+                    "asked there."
+                )
+
+    def _started_engine(self) -> Engine:
+        own = (self.settings, self._make_game, self.seed, self.population, self.learners)
+        if self.settings.engine == "sharded":
+            from pkmn_multimodel.sharded_engine import ShardedEngine  # noqa: PLC0415 - takes a while
+
+            return ShardedEngine(*own)
+        from pkmn_multimodel.ray_engine import RayEngine  # noqa: PLC0415 - optional
+
+        return RayEngine(*own, self._tell)
 
     def close(self) -> None:
-        """End the engine, and the connections of players that are services; they play at random afterwards."""
+        """End the engine, the sampler and the connections of services, whose players play at random afterwards."""
         self._engine.close()
         self._engine = self._own_engine
+        if self._sampler is not None:
+            self._sampler.close()
+            self._sampler = self._own_engine.sampler = None
         for player in self.players.values():
             if isinstance(player, ServicePlayer):
                 player.close()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from pkmn_multimodel.population.replies import Reply, Version
 from pkmn_multimodel.settings import WeightUpdateStrategy
 
 if TYPE_CHECKING:
@@ -140,7 +141,6 @@ def _turns_as_values(batch: Mapping[str, Sequence[Turn]]) -> dict[str, Any]:
 
 
 def _turns_from_values(batch: Mapping[str, Any]) -> dict[str, list[Turn]]:
-    from pkmn_multimodel.population.population import Reply, Version  # noqa: PLC0415 - torch, only on resume
     from pkmn_multimodel.rollouts import Turn  # noqa: PLC0415
 
     found: dict[str, list[Turn]] = {}

@@ -11,6 +11,7 @@ import pytest
 
 from pkmncli import cli
 from pkmncli.atomic_files import write_json
+from pkmncli.config.run_file import toml_text
 from pkmncli.runs import Run, create_run
 from pkmncli.testing.plugin_check import imported_by_loading
 
@@ -74,6 +75,32 @@ def test_another_folder_of_runs_is_taken_from_the_line(complete: Complete, run: 
     create_run(tmp_path / "other", "quillwood", "dqn", name="second")
     assert complete("eval", "--save-dir", "other", "") == ["second"]
     assert complete("runs", "--save-dir", "other", "size", "") == ["second"]
+
+
+def write_settings(run: Run, **core: str) -> None:
+    values = {"": {"env": "pyboy", "rl": "dqn", **core}, "curriculum": {"patience": 20}}
+    run.config_file.write_text(toml_text(values, lambda section, key: "command line"))
+
+
+def test_goals_are_those_of_the_run_or_the_game_that_the_line_names(
+    complete: Complete, run: Run, tmp_path: Path
+) -> None:
+    write_settings(run, game="quillwood")
+    newer = create_run(tmp_path / "runs", "crystal", "dqn", name="second")
+    (newer.checkpoints.folder / "step-000000080").mkdir(parents=True)
+    write_settings(newer, game="crystal")
+    write_json(newer.names_file, {"milestones": ["lighthouse"]})
+    always = {"first", "last"}
+    for words, offered in (
+        (["train"], {"lighthouse"}),
+        (["train", "--game", "quillwood"], {"starter", "badge"}),
+        (["train", "--env", "pyboy"], {"lighthouse"}),
+        (["train", "--env", "gym:CartPole-v1"], set()),
+        (["eval", "first"], {"starter", "badge"}),
+        (["train", "--resume", "first", "--game", "crystal"], {"starter", "badge"}),
+    ):
+        assert set(complete(*words, "--goal", "")) == always | offered, words
+    assert "starter" in complete("eval", "first", "--checkpoint", "")
 
 
 def test_a_shell_that_shows_texts_gets_them(complete: Complete, run: Run) -> None:

@@ -6,12 +6,14 @@ import importlib
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pkmncli import cli
 from pkmncli.errors import EXIT_USAGE
+from pkmncli.plugins import Plugin, get_registry
 from pkmncli.testing import check_plugin, exercise_plugin
 
 KINDS = "reward,strategy,llm,learner,environment,analyzer,command,pilot,encoder"
@@ -20,7 +22,7 @@ KINDS = "reward,strategy,llm,learner,environment,analyzer,command,pilot,encoder"
 def test_all_kinds_are_written_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["plugins", "new", "coin-hunt", "--kind", KINDS, "--dir", str(tmp_path)]) == 0
     root = tmp_path / "pkmn_coin_hunt"
-    assert f"Wrote {root}. Next: cd {root} && pip install -e ." in capsys.readouterr().out
+    assert f"Wrote {root}. Next: cd {root} && pip install -e . pytest && pytest" in capsys.readouterr().out
     assert {path.name for path in root.iterdir()} == {"pyproject.toml", "README.md", "pkmn_coin_hunt", "tests"}
     registration = (root / "pkmn_coin_hunt" / "plugin.py").read_text()
     for kind in KINDS.split(","):
@@ -36,6 +38,16 @@ def test_what_is_written_is_lint_clean(name: str, tmp_path: Path) -> None:
             [sys.executable, "-m", "ruff", *check], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("my-reward", "MyReward"), ("reward", "Reward"), ("coins", "CoinsReward")]
+)
+def test_a_class_is_not_called_a_reward_twice(name: str, target: str, tmp_path: Path) -> None:
+    assert cli.run(["plugins", "new", name, "--kind", "reward", "--dir", str(tmp_path)]) == 0
+    package = f"pkmn_{name.replace('-', '_')}"
+    assert f'"{package}.reward:{target}",' in (tmp_path / package / package / "plugin.py").read_text()
+    assert f"class {target}:" in (tmp_path / package / package / "reward.py").read_text()
 
 
 def test_the_parts_that_are_written_keep_the_contracts_and_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,6 +71,15 @@ def test_the_tests_of_what_is_written_pass(tmp_path: Path) -> None:
     )
     assert result.returncode == 0, result.stdout
     assert "passed" in result.stdout
+
+
+def test_a_test_beside_the_installed_plugins_takes_the_installed_one(
+    register_beside: Callable[..., Plugin],
+) -> None:
+    installed = next(entry for entry in get_registry().plugins if entry.state == "loaded")
+    module = get_registry().implementation(installed)
+    assert register_beside(module, "again") is installed
+    assert [entry.name for entry in get_registry().plugins].count("again") == 0
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
+from pkmncli import BaseLLMManager
 
 
 class CustomPokemonEnv(EnhancedPyBoyPokemonCrystalEnv):
@@ -30,3 +31,13 @@ class CustomRewardEnvironment(EnhancedPyBoyPokemonCrystalEnv):
         if self._check_custom_condition(current_state):
             custom_reward += 100.0
         return base_reward + custom_reward
+
+
+class Advisor(BaseLLMManager):
+    """A model of one's own, whose service is in this class."""
+
+    def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
+        response = "The stairs are to the north: press up."
+        action = self.parse_action(response)
+        metadata = {"source": "custom_llm", "confidence": 0.8}
+        return action, metadata

@@ -62,7 +62,7 @@ class LearnerLimit:
     def __str__(self) -> str:
         return (
             f"The learner is the limit, so more environments bring nothing: it learns once in {self.update_interval:,} "
-            f"steps, which takes {1000 * self.round_seconds:.1f} ms. Without it they would make "
+            f"steps, which takes {short_duration(self.round_seconds)}. Without it they would make "
             f"{self.environment_steps_per_second:,.0f} steps/s."
         )
 
@@ -184,6 +184,13 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def short_duration(seconds: float) -> str:
+    """Return seconds in words, also less than one: ``24 ms``, ``1.3 s``, ``45 s``, ``3 min``."""
+    if seconds >= 9.5:
+        return duration(seconds)
+    return f"{seconds:.1f} s" if seconds >= 0.095 else f"{max(1000 * seconds, 0.1):.2g} ms"
 
 
 def size(count: float) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pkmncli.config import TrainSettings
 from pkmncli.llm.probe import ModelSpeed
 from pkmncli.plurals import counted
-from pkmncli.training.display.estimate import duration
+from pkmncli.training.display.estimate import duration, short_duration
 
 _IN_TIME_STEPS = 8
 """Steps up to which an answer still fits the situation of its question: actions are dropped later."""
@@ -45,7 +45,7 @@ def _useless(speed: ModelSpeed) -> str:
     if not speed.answered:
         return f"The language model gave no answer to a first question: {speed.problem}."
     return (
-        f"The language model answered in {_seconds(speed.seconds)}, but not with advice: {speed.problem}. "
+        f"The language model answered in {short_duration(speed.seconds)}, but not with advice: {speed.problem}. "
         "'pkmn llm ask' with the same options shows the answer; a larger model may keep to the form."
     )
 
@@ -62,7 +62,8 @@ def _speed(speed: ModelSpeed, train: TrainSettings, steps_per_second: float, env
     answer_s, interval = speed.seconds, train.llm_interval
     lag = answer_s * steps_per_second / envs
     plain_s = 1000 / steps_per_second
-    fact = f"An answer of the language model takes {_seconds(answer_s)}, a step {_seconds(envs / steps_per_second)}"
+    step = short_duration(envs / steps_per_second)
+    fact = f"An answer of the language model takes {short_duration(answer_s)}, a step {step}"
 
     def waiting_s(every: int) -> float:
         return plain_s + 1000 / every * answer_s
@@ -96,13 +97,4 @@ def _speed(speed: ModelSpeed, train: TrainSettings, steps_per_second: float, env
 
 
 def _thousand(seconds: float, plain_s: float) -> str:
-    return f"1,000 steps take about {_seconds(seconds)} instead of {_seconds(plain_s)}"
-
-
-def _seconds(seconds: float) -> str:
-    """Return a time in words, also of less than a second."""
-    if seconds >= 90:
-        return duration(seconds)
-    if seconds >= 9.5:
-        return f"{seconds:.0f} s"
-    return f"{seconds:.1f} s" if seconds >= 0.095 else f"{max(1000 * seconds, 0.1):.2g} ms"
+    return f"1,000 steps take about {short_duration(seconds)} instead of {short_duration(plain_s)}"

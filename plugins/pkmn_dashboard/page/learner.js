@@ -9,7 +9,7 @@ const EVIDENCE = ["share", "agreement", "confidence"];
 
 /** Metrics of this part, besides those of charts. */
 export const LEARNER_METRICS = [
-  "alone/goal_share", "alone/reward", "alone/steps", "alone/episodes", "share/learner_lately",
+  "alone/goal_share", "alone/reward", "alone/steps", "alone/episodes", "alone/after_steps", "share/learner_lately",
   ...SITUATIONS.flatMap((name) => EVIDENCE.map((what) => `hand_over/${name}/${what}`)),
 ];
 
@@ -44,15 +44,18 @@ function inTraining(metrics) {
     const episodes = at("alone/episodes", step);
     const share = at("alone/goal_share", step);
     const reached = share == null || episodes == null ? "–" : `${Math.round(share * episodes)} of ${count(episodes)}`;
-    return row([`learner alone after ${count(step)} steps`, number(reached), number("–"), number("–"), number(figure(values[index]))], { heading: true });
+    return row([`learner alone ${when(at("alone/after_steps", step) ?? step)}`, number(reached), number("–"), number("–"), number(figure(values[index]))], { heading: true });
   }).reverse().slice(0, 5);
 }
+
+/** Steps of the training before a measurement; it is recorded with the step that follows. */
+const when = (steps) => (steps ? `after ${count(steps)} steps` : "before the training");
 
 function measured(metrics, goal) {
   const share = latest(metrics["alone/goal_share"]);
   const episodes = latest(metrics["alone/episodes"]);
   if (episodes == null) return null;
-  const step = count(metrics["alone/episodes"].steps.at(-1));
-  if (!goal || share == null) return `The learner alone earned ${figure(latest(metrics["alone/reward"]))} after ${step} steps.`;
-  return `The learner alone reached ${goal} in ${Math.round(share * episodes)} of ${count(episodes)} starts after ${step} steps.`;
+  const at = when(latest(metrics["alone/after_steps"]) ?? metrics["alone/episodes"].steps.at(-1));
+  if (!goal || share == null) return `The learner alone earned ${figure(latest(metrics["alone/reward"]))} ${at}.`;
+  return `The learner alone reached ${goal} in ${Math.round(share * episodes)} of ${count(episodes)} starts ${at}.`;
 }

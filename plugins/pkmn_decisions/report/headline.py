@@ -127,7 +127,9 @@ def _action(one: Pattern, analysis: Analysis, remedies: Remedies) -> Finding:
         f"{in_digits(figures.others_return)} ({_interval(figures)}). It is {share:.0%} of the actions there."
     )
     remedy = remedies.tell_the_model() if better or who == "llm" else None
-    if not better and who in ("rl", "explore"):
+    if not better and who == "rule":
+        remedy = remedies.better_pilot()
+    elif not better and who != "llm":
         remedy = remedies.train_on() if who == "rl" else remedies.decide_less("explore")
     # The rewards of a decision also count for its followers, so each is counted once.
     return Finding("action", text, done_by(figures.sources), figures.stake / analysis.views.horizon, remedy)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pkmn_decisions.store.names import SOURCES_IN_WORDS
-from pkmncli.api import RunInfo
+from pkmncli.api import RunInfo, pilots_of
+from pkmncli.errors import PkmnError
 
 _EXPLORATION = ("exploration_final", "exploration_beside_rules", "ent_coef")
 """Settings of learners that decide how much they explore at last: alone, beside a pilot, by entropy."""
@@ -38,7 +39,7 @@ class Remedies:
         core = sections.get("", {})
         self._core = core
         self._trained = "rl" in core  # a plugin's command has no such settings
-        self._learner = str(core.get("rl", "none")) if core.get("rl") != "none" else ""
+        self._learner = "" if core.get("rl") in (None, "none") else str(core["rl"])
         self._pilot = core.get("pilot") not in (None, "none")
         self._model = core.get("llm") not in (None, "none") or bool(core.get("llm_ensemble"))
 
@@ -60,7 +61,7 @@ class Remedies:
             return self._hand_over_doubt(4.0, "let the learner take over later")
         if who == "llm":
             return self._llm_interval(4.0, "ask the language model less often")
-        return self._hand_over_doubt(0.25, "let the learner take over sooner")
+        return self._hand_over_doubt(0.25, "let the learner take over sooner") or self.better_pilot()
 
     def decide_more(self, who: str) -> Remedy | None:
         """Return the remedy for a source of decisions that does better than the others."""
@@ -78,7 +79,14 @@ class Remedies:
         if who in ("rl", "explore") and self._hands_over and idle and idle > _LEAST_IDLE_STEPS:
             value = max(int(idle) // 2, _LEAST_IDLE_STEPS)
             return self._again("let the rules take over sooner without reward", f"hand_over.idle_steps={value}")
+        if who == "rule":
+            return self.better_pilot()
         return self.train_on() if who == "rl" else None
+
+    def better_pilot(self) -> Remedy | None:
+        """Return the remedy for a pilot that is not the best one of the run's environment."""
+        own, best = self._core.get("pilot"), self._best_pilot
+        return self._again("let a better pilot play", "", f"--pilot {best}") if self._pilot and best != own else None
 
     def train_on(self) -> Remedy | None:
         """Return the remedy for what the learner has not learned yet."""
@@ -112,6 +120,15 @@ class Remedies:
     def _hands_over(self) -> bool:
         """True if an arbiter chooses between learner and pilot."""
         return bool(self._learner) and self._pilot and self._core.get("mode", "adaptive") == "adaptive"
+
+    @property
+    def _best_pilot(self) -> str | None:
+        """Name of the pilot that the environment itself names first; the run's own if it names none."""
+        try:
+            pilots = pilots_of(str(self._core.get("env")))
+        except PkmnError:
+            pilots = ()  # its plugin is not installed here
+        return next(iter(pilots), self._core.get("pilot"))
 
     @property
     def _folder(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,38 +13,17 @@ import numpy as np
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 
+from pkmn_multimodel.population.generation import repeats, sample_tokens, score
+from pkmn_multimodel.population.replies import BASE, Reply, Version
 from pkmn_multimodel.population.threads import fitting_threads
 from pkmncli.errors import CheckpointError, TrainingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-BASE = "__base__"
-"""Name of the base without an adapter."""
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """Version of an adapter's weights: updates that it has had, and a hash of its values."""
-
-    number: int
-    digest: str
-
-
-@dataclass(slots=True)
-class Reply:
-    """Sampled reply of one model to one prompt."""
-
-    text: str
-    prompt_ids: list[int]
-    tokens: list[int]
-    """The reply's tokens, the end token included if it was sampled."""
-    log_probs: list[float]
-    """Log-probability of each token when it was sampled, at the sampling temperature; empty if it was not sampled."""
-    adapter: str
-    version: Version
+    from pkmn_multimodel.population.replies import Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +88,6 @@ class Population:
 
     # Sampling ---------------------------------------------------------------------------------------------------------
 
-    @torch.no_grad()
     def sample(
         self,
         prompts: Sequence[str],
@@ -122,6 +100,8 @@ class Population:
     ) -> list[Reply]:
         """Return a reply to each prompt, each by its own adapter, in as few batches as ``kv_tokens`` allows.
 
+        On a graphics card each adapter has separate batches, which are faster there than mixed ones.
+
         Args:
             prompts: texts.
             adapters: the adapter of each, or :data:`BASE`.
@@ -130,71 +110,37 @@ class Population:
             temperature: of sampling.
             greedy: take the likeliest token instead.
         """
-        lengths = [len(self._ids(prompt)) for prompt in prompts] if self.kv_tokens else [0]
-        rows = max(self.kv_tokens // (max(lengths) + max_new_tokens), 1) if self.kv_tokens else len(prompts)
-        replies = []
-        for first in range(0, len(prompts), rows):
-            part = slice(first, first + rows)
-            replies += self._sample(
-                prompts[part], adapters[part], generator, max_new_tokens, temperature, greedy=greedy
+        asked = [self.prompt_ids(prompt) for prompt in prompts]
+        longest = max(len(prompt_ids) for prompt_ids in asked) + max_new_tokens
+        rows = max(self.kv_tokens // longest, 1) if self.kv_tokens else len(prompts)
+        groups = [list(range(len(prompts)))]
+        if self.device.startswith("cuda"):
+            groups = [[row for row, own in enumerate(adapters) if own == name] for name in dict.fromkeys(adapters)]
+        sampled: dict[int, tuple[list[int], list[float]]] = {}
+        for part in [group[first : first + rows] for group in groups for first in range(0, len(group), rows)]:
+            found = sample_tokens(
+                self.model,
+                self.tokenizer,
+                [asked[row] for row in part],
+                [adapters[row] for row in part],
+                generator,
+                max_new_tokens=max_new_tokens,
+                temperature=temperature,
+                greedy=greedy,
             )
-        return replies
-
-    def _sample(
-        self,
-        prompts: Sequence[str],
-        adapters: Sequence[str],
-        generator: torch.Generator,
-        max_new_tokens: int,
-        temperature: float,
-        *,
-        greedy: bool,
-    ) -> list[Reply]:
-        asked = [self._ids(prompt) for prompt in prompts]
-        same, where = _distinct([(adapter, *row) for adapter, row in zip(adapters, asked, strict=True)])
-        ids, mask = self._padded([asked[row] for row in same])
-        cache: Any = None
-        live = torch.ones(len(prompts), dtype=torch.bool)
-        chosen: list[list[int]] = [[] for _ in prompts]
-        log_probs: list[list[float]] = [[] for _ in prompts]
-        step_ids, positions, names = ids, (mask.cumsum(1) - 1).clamp(min=0), [adapters[row] for row in same]
-        for number in range(max_new_tokens):
-            out = self.model(
-                input_ids=step_ids,
-                attention_mask=mask,
-                position_ids=positions,
-                cache=cache,
-                use_cache=True,
-                adapter_names=names,
-            )
-            cache = out.cache
-            logits = (out.logits[:, -1].float() / temperature).log_softmax(-1).cpu()
-            if number == 0 and len(same) < len(prompts):  # each distinct prompt was read once
-                cache.batch_select_indices(where.to(self.device))
-                logits, mask, positions, names = logits[where], mask[where], positions[where], list(adapters)
-            tokens = logits.argmax(-1) if greedy else torch.multinomial(logits.exp(), 1, generator=generator)[:, 0]
-            values = logits.gather(1, tokens[:, None])[:, 0].tolist()
-            for row, (token, value) in enumerate(zip(tokens.tolist(), values, strict=True)):
-                if live[row]:
-                    chosen[row].append(token)
-                    log_probs[row].append(value)
-            live &= tokens != self.tokenizer.eos_token_id
-            if not live.any():
-                break
-            step_ids = tokens[:, None].to(self.device)
-            positions = positions[:, -1:] + 1
-            mask = torch.cat([mask, torch.ones(len(prompts), 1, dtype=mask.dtype, device=mask.device)], 1)
+            sampled.update(zip(part, found, strict=True))
         return [
-            Reply(
-                text=str(self.tokenizer.decode(tokens, skip_special_tokens=True)),
-                prompt_ids=asked[row],
-                tokens=tokens,
-                log_probs=log_probs[row],
-                adapter=adapters[row],
-                version=self._versions[adapters[row]],
-            )
-            for row, tokens in enumerate(chosen)
+            self.as_reply(prompt_ids, tokens, adapter, log_probs)
+            for row, (prompt_ids, adapter) in enumerate(zip(asked, adapters, strict=True))
+            for tokens, log_probs in [sampled[row]]
         ]
+
+    def as_reply(
+        self, prompt_ids: list[int], tokens: list[int], adapter: str, log_probs: Sequence[float] = ()
+    ) -> Reply:
+        """Return sampled tokens as a reply of an adapter's current version."""
+        text = str(self.tokenizer.decode(tokens, skip_special_tokens=True))
+        return Reply(text, prompt_ids, tokens, list(log_probs), adapter, self._versions[adapter])
 
     def written(self, prompt: str, text: str, adapter: str) -> Reply:
         """Return a reply that was not sampled, for its adapter to imitate: it has no log-probabilities.
@@ -207,85 +153,24 @@ class Population:
         told = text if self._is_chat or prompt[-1:].isspace() else f" {text}"
         tokens: list[int] = self.tokenizer(told, add_special_tokens=False)["input_ids"]
         end = [] if self.tokenizer.eos_token_id is None else [int(self.tokenizer.eos_token_id)]
-        return Reply(text, self._ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
+        return Reply(text, self.prompt_ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
 
-    def log_probs(self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0) -> Scores:
+    def log_probs(
+        self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0, *, read_once: bool | None = None
+    ) -> Scores:
         """Return the log-probabilities of replies' tokens under an adapter, with gradients where they are on.
 
         Args:
             replies: sampled before.
             adapter: name, or :data:`BASE`.
             temperature: of sampling.
+            read_once: read each distinct prompt once, apart from the replies; by default where that is worth it.
         """
-        same, where = _distinct([tuple(reply.prompt_ids) for reply in replies])
-        if len(same) < len(replies):
-            return self._log_probs_of_shared(
-                replies, [replies[row].prompt_ids for row in same], where, adapter, temperature
-            )
-        rows = [reply.prompt_ids + reply.tokens for reply in replies]
-        ids, mask = self._padded(rows)
-        longest = max(len(reply.tokens) for reply in replies)
-        with self._only(adapter):
-            out = self.model(
-                input_ids=ids,
-                attention_mask=mask,
-                position_ids=(mask.cumsum(1) - 1).clamp(min=0),
-                output_hidden_states=True,
-                logits_to_keep=longest + 1,
-            )
-        told = ids[:, -longest:]
-        logits = (out.logits[:, :-1].float() / temperature).log_softmax(-1)
-        is_reply = torch.zeros_like(told, dtype=torch.bool)
-        for row, reply in enumerate(replies):
-            is_reply[row, longest - len(reply.tokens) :] = True
-        before = torch.tensor([len(reply.tokens) for reply in replies], device=ids.device)
-        hidden = out.hidden_states[-1].float()
-        last_asked = hidden[torch.arange(len(rows), device=ids.device), ids.shape[1] - before - 1]
-        return Scores(logits.gather(2, told[:, :, None])[:, :, 0], is_reply, last_asked)
+        return score(self.model, self.tokenizer, replies, adapter, temperature, read_once=read_once)
 
-    def _log_probs_of_shared(
-        self,
-        replies: Sequence[Reply],
-        prompts: Sequence[Sequence[int]],
-        where: torch.Tensor,
-        adapter: str,
-        temperature: float,
-    ) -> Scores:
-        """Return what :meth:`log_probs` does, but read each distinct prompt once.
-
-        Args:
-            replies: as there.
-            prompts: tokens of the distinct prompts.
-            where: place of each reply's prompt among them.
-            adapter, temperature: as there.
-        """
-        where = where.to(self.device)
-        ids, mask = self._padded(prompts)
-        told, is_reply = self._padded([reply.tokens for reply in replies])
-        whole = torch.cat([mask[where], is_reply], 1)
-        with self._only(adapter):
-            asked = self.model(
-                input_ids=ids,
-                attention_mask=mask,
-                position_ids=(mask.cumsum(1) - 1).clamp(min=0),
-                output_hidden_states=True,
-                use_cache=True,
-                logits_to_keep=1,
-            )
-            asked.cache.batch_select_indices(where)
-            out = self.model(
-                input_ids=told,
-                attention_mask=whole,
-                position_ids=(whole.cumsum(1) - 1).clamp(min=0)[:, -told.shape[1] :],
-                cache=asked.cache,
-                use_cache=True,
-            )
-        # A token is predicted at the place before it; the first one of a reply at the end of its prompt.
-        before = torch.cat([out.logits[:, -1:], out.logits[:, :-1]], 1)
-        is_first = is_reply.cumsum(1).eq(1) & is_reply.bool()
-        logits = torch.where(is_first[:, :, None], asked.logits[where], before)
-        found = (logits.float() / temperature).log_softmax(-1).gather(2, told[:, :, None])[:, :, 0]
-        return Scores(found, is_reply.bool(), asked.hidden_states[-1][where, -1].float())
+    def repeats(self, replies: Sequence[Reply]) -> bool:
+        """Return True if so many prompts of replies are the same that it is faster to read each distinct one once."""
+        return repeats(self.model, replies)
 
     # Weights ----------------------------------------------------------------------------------------------------------
 
@@ -335,6 +220,11 @@ class Population:
             copies[own].requires_grad_(False)
         self.note_change(name, self._versions[adapter].number)
 
+    def write_adapter(self, adapter: str, folder: Path) -> Path:
+        """Write an adapter as peft does, for other programs. Return the folder of its files."""
+        self.model.save_pretrained(str(folder), selected_adapters=[adapter], save_embedding_layers=False)
+        return folder / adapter
+
     def change_of(self, adapter: str) -> dict[str, torch.Tensor]:
         """Return what an adapter adds to each layer's weights, by the layer's name."""
         changes = {}
@@ -364,7 +254,7 @@ class Population:
             if name in shared:
                 weight = layer.base_layer.weight
                 original = self._originals.setdefault(name, weight.detach().clone())
-                weight.copy_(original + shared[name].to(original))
+                weight.copy_(original + _placed_as(original, shared[name]))
                 self._shared[name] = shared[name]
 
     # State ------------------------------------------------------------------------------------------------------------
@@ -429,7 +319,7 @@ class Population:
     def _is_chat(self) -> bool:
         return self.chat and bool(self.tokenizer.chat_template)
 
-    def _ids(self, prompt: str) -> list[int]:
+    def prompt_ids(self, prompt: str) -> list[int]:
         """Return a prompt's tokens, as a message of a user where the model was trained on conversations."""
         if self._is_chat:
             messages = [{"role": "user", "content": prompt}]
@@ -437,52 +327,16 @@ class Population:
         ids: list[int] = self.tokenizer(prompt)["input_ids"]
         return ids
 
-    def _padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        width = max(len(row) for row in rows)
-        ids = torch.full((len(rows), width), int(self.tokenizer.pad_token_id or 0))
-        mask = torch.zeros(len(rows), width, dtype=torch.long)
-        for place, row in enumerate(rows):
-            ids[place, width - len(row) :] = torch.tensor(row)
-            mask[place, width - len(row) :] = 1
-        return ids.to(self.device), mask.to(self.device)
 
-    @contextmanager
-    def _only(self, adapter: str) -> Iterator[None]:
-        if adapter == BASE:
-            with self.model.disable_adapter():
-                yield
-            return
-        self.model.set_adapter(adapter)
-        yield
+def _placed_as(weight: torch.Tensor, change: torch.Tensor) -> torch.Tensor:
+    """Return a change on the device of a weight, in its precision, and sharded over the same processes."""
+    moved = change.to(weight.device, weight.dtype)
+    if not hasattr(weight, "placements"):
+        return moved
+    from torch.distributed.tensor import DTensor, distribute_tensor  # noqa: PLC0415 - only where a base is sharded
 
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Log-probabilities of replies under some weights.
-
-    Attributes:
-        log_probs: (replies, longest reply), at the right.
-        mask: True for a reply's tokens, same shape.
-        hidden: the base's last layer at the prompt's last token, (replies, features).
-    """
-
-    log_probs: torch.Tensor
-    mask: torch.Tensor
-    hidden: torch.Tensor
-
-    def of_reply(self) -> torch.Tensor:
-        """Return the log-probability of each whole reply, (replies,)."""
-        return (self.log_probs * self.mask).sum(1)
-
-
-def _distinct(rows: Sequence[tuple[Any, ...]]) -> tuple[list[int], torch.Tensor]:
-    """Return the first place of each distinct row, and for each row the place of its like among them."""
-    numbers: dict[tuple[Any, ...], int] = {}
-    where = torch.tensor([numbers.setdefault(row, len(numbers)) for row in rows])
-    first: dict[int, int] = {}
-    for place, number in enumerate(where.tolist()):
-        first.setdefault(number, place)
-    return list(first.values()), where
+    assert isinstance(weight, DTensor)
+    return distribute_tensor(moved, weight.device_mesh, weight.placements)
 
 
 def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
@@ -495,4 +349,9 @@ def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
 
 
 def _arrays(tensors: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray[Any, Any]]:
-    return {name: tensor.detach().float().cpu().numpy().copy() for name, tensor in tensors.items()}
+    """Return tensors as float32 arrays. They leave a graphics card together, since each transfer waits for it."""
+    if not tensors:
+        return {}
+    flat = torch.cat([tensor.detach().float().reshape(-1) for tensor in tensors.values()]).cpu()
+    parts = flat.split([tensor.numel() for tensor in tensors.values()])  # type: ignore[no-untyped-call]
+    return {name: part.view(tensor.shape).numpy() for (name, tensor), part in zip(tensors.items(), parts, strict=True)}

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pkmncli.comparison.charts import chart_style
+from pkmncli.comparison.charts import CURVE_POINTS, chart_style
 from pkmncli.comparison.compared_runs import find_runs
 from pkmncli.comparison.map_charts import maps_figure
 from pkmncli.comparison.page import TALLEST_PIXELS
@@ -112,6 +112,33 @@ def test_tiles_curves_and_splits_are_those_that_were_recorded(runs: list[Path], 
     assert len(alike.splits["outside"]) == 2 and max(alike.splits["outside"]) <= 30
 
 
+def test_runs_of_very_different_length_are_all_in_each_panel() -> None:
+    def curve(*steps: int, rises: bool = True) -> tuple[Any, Any]:
+        return np.array(steps, float), np.array(steps if rises else [1] * len(steps), float)
+
+    long, short = curve(100, 500, 900), curve(10, 20)
+    groups = (
+        PlottedGroup("long", ("a",), {"x": [long], "y": [long], "z": [long]}, {}, {}),
+        PlottedGroup("short", ("b",), {"x": [curve(10, 20, rises=False)], "y": [curve(20)]}, {}, {}),
+        PlottedGroup("both", ("c", "d"), {"z": [long, short]}, {}, {}),
+    )
+    with chart_style():
+        panels = curves_figure(Plotted(groups, ("x", "y", "z"), (), {})).axes
+    drawn = [[(line.get_xdata()[0], line.get_xdata()[-1]) for line in axes.lines] for axes in panels]
+    assert drawn == [[(100, 900), (10, 20)], [(100, 900), (20, 20)], [(100, 900), (100, 900), (10, 20)]]
+
+
+def test_a_panel_has_every_run_that_has_a_value_of_its_metric(runs: list[Path], tmp_path: Path) -> None:
+    for run, steps, values in ((runs[0], [80, 240], [1.0, 2.0]), (runs[2], [80], [1.0])):
+        store = open_store(get_registry(), run)
+        rows = {"global_step": steps, "time": [1.0] * len(steps), "name": ["own/score"] * len(steps)}
+        store.append("metrics", rows | {"value": values})
+        store.flush()
+        store.close()
+    plotted = read_plotted(find_runs([str(tmp_path / "runs")], None), get_registry(), ("own/score",), ())
+    assert [[len(steps) for steps, _ in group.curves["own/score"]] for group in plotted.groups] == [[2], [1]]
+
+
 def test_the_learner_alone_stands_against_pilot_and_random_play(runs: list[Path], tmp_path: Path) -> None:
     for run, share in zip(runs[:2], (1.0, 0.5), strict=True):
         summary = json.loads((run / "summary.json").read_text())
@@ -129,6 +156,16 @@ def test_the_learner_alone_stands_against_pilot_and_random_play(runs: list[Path]
         axes = curves_figure(plotted).axes[0]
     assert [text.get_text() for text in axes.texts] == ["pilot"]
     assert [0.75, 0.75] in [list(line.get_ydata()) for line in axes.lines]
+
+
+def test_a_value_that_was_measured_once_is_a_point_beside_the_curves() -> None:
+    curves = {"a": (np.array([0, 100]), np.array([0.0, 1.0])), "b": (np.array([40]), np.array([0.5]))}
+    groups = tuple(PlottedGroup(run, (run,), {"episode/reward": [one]}, {}, {}) for run, one in curves.items())
+    with chart_style():
+        axes = curves_figure(Plotted(groups, ("episode/reward",), (), {})).axes[0]
+    line, point = axes.lines[:2]
+    assert (len(line.get_xdata()), line.get_marker()) == (CURVE_POINTS, "")
+    assert (list(point.get_xdata()), list(point.get_ydata()), point.get_marker()) == ([40.0], [0.5], "o")
 
 
 @pytest.mark.long

@@ -34,7 +34,7 @@ def test_a_learner_that_cannot_keep_up_is_named_as_the_limit(pool: WorkerPool) -
     assert cost.steps_per_second == pytest.approx(4 / 5.0 / 1.25)  # steps and updates slow each other down
     assert cost.learner_limit is not None
     assert cost.learner_limit.environment_steps_per_second > 4 / 5.0
-    assert "once in 4 steps, which takes 5000.0 ms" in str(cost.learner_limit)
+    assert "once in 4 steps, which takes 5.0 s" in str(cost.learner_limit)
 
 
 def test_a_learner_that_keeps_up_is_no_limit(pool: WorkerPool) -> None:

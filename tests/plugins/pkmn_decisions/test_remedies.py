@@ -167,6 +167,9 @@ HAND_OVER = ("hand_over.doubt=80", "hand_over.doubt=5", "hand_over.idle_steps=75
         ({"mode": "rl-only"}, {"dqn.exploration_final=0.005"}),
         ({"rl": "none", "llm": "scripted"}, {"--llm-interval 120", "--llm-interval 15", "--llm-interval 60"}),
         ({"rl": "none"}, set()),
+        ({"rl": "none", "env": "balatro", "pilot": "greedy"}, {"--pilot planning"}),
+        ({"rl": "none", "env": "balatro", "pilot": "planning"}, set()),
+        ({"rl": "ppo", "env": "balatro", "pilot": "none", "mode": "rl-only"}, {"ppo.ent_coef=0.001"}),
     ],
 )
 def test_a_remedy_is_a_setting_that_the_run_uses(options: dict[str, Any], changes: set[str]) -> None:
@@ -178,7 +181,7 @@ def test_a_remedy_is_a_setting_that_the_run_uses(options: dict[str, Any], change
         assert command.startswith("pkmn train --config runs/it/config.toml ")
         name, _, value = command.partition("config.toml ")[2].partition(" ")
         given = {"sets": [value]} if name == "--set" else {}
-        cli = {} if given else {"llm_interval": int(value)}
+        cli = {} if given else {"llm_interval": int(value)} if name == "--llm-interval" else {"pilot": value}
         resolve_settings({**options, **cli}, registry=get_registry(), environ={}, **given)
 
 
@@ -215,3 +218,9 @@ def test_without_a_run_there_is_no_command() -> None:
     nothing = Remedies(None)
     assert not any(ask(who) for ask in (nothing.decide_less, nothing.decide_more, nothing.leave_loops) for who in ALL)
     assert (nothing.ask_less(), nothing.tell_the_model(), nothing.train_on(), nothing.judge_by_outcome()) == (None,) * 4
+
+
+def test_a_run_of_a_plugin_command_gets_no_command_of_a_training() -> None:
+    made = Remedies(RunInfo(Path("runs/it"), {"": {"command": "bandit", "seed": 0}, "bandit": {"arms": 5}}))
+    assert not any(ask(who) for ask in (made.decide_less, made.decide_more, made.leave_loops) for who in ALL)
+    assert (made.ask_less(), made.tell_the_model(), made.train_on(), made.judge_by_outcome()) == (None,) * 4

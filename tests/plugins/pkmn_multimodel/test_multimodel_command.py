@@ -52,6 +52,17 @@ def test_a_killed_training_resumes_with_equal_adapters_and_other_commands_read_i
         assert run_here(*command, str(killed)).code == 0, command
 
 
+@pytest.mark.long
+def test_a_training_that_was_too_short_to_learn_says_so(tmp_path: Path) -> None:
+    options = [*SMALL, "--save-dir", str(tmp_path), "--update", "asynchronous", "--episodes", "2"]
+    short = run_here(*options, "--run-name", "short")
+    assert short.code == 0, short.err
+    assert "Nothing was learned: no adapter was updated in so few games." in short.err
+    longer = run_here("multimodel", "train", "--resume", str(tmp_path / "short"), "--episodes", "40")
+    assert longer.code == 0, longer.err
+    assert "Nothing was learned" not in longer.err
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -12,7 +12,8 @@ import torch
 
 from pkmn_multimodel.games.catalog import game_maker
 from pkmn_multimodel.games.text_game import TextGame
-from pkmn_multimodel.population.population import Population, Version
+from pkmn_multimodel.population.population import Population
+from pkmn_multimodel.population.replies import Version
 from pkmn_multimodel.recording import flat, nested
 from pkmn_multimodel.settings import MultiModelConfig, TrainingMode, WeightUpdateStrategy
 from pkmn_multimodel.training import Training
@@ -143,7 +144,7 @@ def test_replies_are_sampled_with_the_log_probabilities_that_learning_finds() ->
     for _ in range(3):
         training.batch()
     replies = [turn.reply for episode in training.play([3, 4]) for turn in episode.turns if turn.agent == "model_1"]
-    found = training.population.log_probs(replies, "model_1").of_reply().detach().numpy()
+    found = training.population.log_probs(replies, "model_1").of_reply().detach().cpu().numpy()
     assert np.allclose(found, [sum(reply.log_probs) for reply in replies], atol=1e-4)
 
 

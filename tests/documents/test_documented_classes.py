@@ -1,4 +1,4 @@
-"""What the documents show in Python runs on the bundled game, with other imports, paths, counts and placeholders.
+"""Agents, strategies and analyzers that the documents show in Python, used alone and in trainings.
 
 The blocks that are not here, and why, are in docs/differences.md.
 """
@@ -6,18 +6,14 @@ The blocks that are not here, and why, are in docs/differences.md.
 from __future__ import annotations
 
 import contextlib
-import cProfile
-import io
 import json
 import logging
-import pstats
 import sqlite3
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from support.own_classes import CustomPokemonEnv, CustomRewardEnvironment
+from support.own_classes import Advisor
 
 import pkmncli
 from pkmncli import (
@@ -30,102 +26,11 @@ from pkmncli import (
     HybridLLMRLTrainer,
     LLMManager,
     StrategyType,
-    create_trainer_from_config,
     errors,
 )
 from pkmncli.cli import run as pkmn
-from pkmncli.errors import ConfigurationError, TrainingError
-from pkmncli.testing import (
-    benchmark_decision_latency,
-    benchmark_memory_usage,
-    benchmark_training_speed,
-    cleanup_test_files,
-    create_mock_environment,
-    create_test_trainer,
-    generate_test_config,
-)
+from pkmncli.errors import ConfigurationError
 from pkmncli.testing.trainers import QUICK
-
-NO_LLM = {"llm": "none"}
-"""The documents name gpt-4: its service is not there in a test."""
-
-
-@pytest.fixture(autouse=True)
-def _in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> str:
-    """The documents' file: all of its keys, with no image and no service."""
-    content = {
-        "headless": True,
-        "observation_type": "multi_modal",
-        "llm_model": "gpt-4",
-        "max_context_length": 8000,
-        "initial_strategy": "llm_heavy",
-        "decision_db_path": "pokemon_decisions.db",
-        "save_dir": "training_checkpoints",
-        "log_level": "INFO",
-    }
-    sections: dict[str, dict[str, Any]] = {}
-    for name, value in QUICK.items():
-        section, _, key = name.partition(".")
-        sections.setdefault(section, {})[key] = value
-    (tmp_path / "hybrid_training_config.json").write_text(json.dumps(content | NO_LLM | sections))
-    return "hybrid_training_config.json"
-
-
-@pytest.fixture
-def environment() -> Iterator[EnhancedPyBoyPokemonCrystalEnv]:
-    made = EnhancedPyBoyPokemonCrystalEnv(headless=True, observation_type="multi_modal")
-    yield made
-    made.close()
-
-
-class Advisor(BaseLLMManager):
-    """A model of one's own, whose service is in this class."""
-
-    def get_action(self, context: str) -> tuple[int, dict[str, Any]]:
-        response = "The stairs are to the north: press up."
-        action = self.parse_action(response)
-        metadata = {"source": "custom_llm", "confidence": 0.8}
-        return action, metadata
-
-
-def test_quick_start(config: str) -> None:
-    trainer = create_trainer_from_config(config)
-    summary = trainer.train(total_episodes=2, max_steps_per_episode=40)
-    for key in [
-        "total_episodes",
-        "total_steps",
-        "best_reward",
-        "final_avg_reward",
-        "curriculum_stage_reached",
-        "curriculum_advancements",
-        "strategy_switches",
-        "final_evaluation",
-        "avg_episode_length",
-        "avg_llm_usage",
-    ]:
-        assert key in summary
-    assert {"avg_reward", "std_reward", "avg_length", "avg_llm_usage"} <= summary["final_evaluation"].keys()
-
-
-def test_custom_training_parameters(config: str, capsys: pytest.CaptureFixture[str]) -> None:
-    trainer = create_trainer_from_config(config)
-    training_params = {
-        "total_episodes": 3,
-        "max_steps_per_episode": 30,
-        "save_interval": 1,
-        "eval_interval": 2,
-        "curriculum_patience": 2,
-    }
-    summary = trainer.train(**training_params)
-    print(f"Training completed with best reward: {summary['best_reward']}")
-    assert "Training completed with best reward: " in capsys.readouterr().out
-    assert (Path("training_checkpoints")).is_dir()
-    assert list(Path("pokemon_decisions.db").glob("*/decisions/*.parquet"))
 
 
 def test_all_parts_by_hand(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
@@ -199,104 +104,6 @@ def test_strategy_types() -> None:
     assert AdaptiveStrategySystem().get_strategy_stats()["current_strategy"] == StrategyType.LLM_HEAVY
 
 
-def test_resuming_from_a_checkpoint(config: str, capsys: pytest.CaptureFixture[str]) -> None:
-    create_trainer_from_config(config).train(total_episodes=1, max_steps_per_episode=30)
-    trainer = create_trainer_from_config(config)
-    success = trainer.load_checkpoint("latest")
-    if success:
-        print("Resumed training from episode 1")
-        assert trainer.train(total_episodes=2)["total_episodes"] == 2
-    assert "Resumed training from episode 1" in capsys.readouterr().out
-    assert not trainer.load_checkpoint("checkpoints/checkpoint_episode_500.pt")
-    assert "after 500 episodes; there are episode-0, episode-1, episode-2" in capsys.readouterr().err
-
-
-@pytest.mark.long
-def test_resuming_from_an_episode(config: str) -> None:
-    create_trainer_from_config(config).train(total_episodes=2, max_steps_per_episode=20, save_interval=1)
-    trainer = create_trainer_from_config(config)
-    success = trainer.load_checkpoint("training_checkpoints/checkpoint_episode_1.pt")
-    assert success
-    assert trainer.train(total_episodes=2)["total_episodes"] == 2  # goes on from episode 1
-    assert trainer.run is not None
-    assert "going on from step 20;" in trainer.run.log_file.read_text()
-
-
-def test_validation_run(config: str) -> None:
-    trainer = create_trainer_from_config(config)
-    summary = trainer.train(total_episodes=3, max_steps_per_episode=30)
-    assert summary["total_episodes"] == 3
-    assert summary["best_reward"] > -100
-
-
-def test_recovery_from_an_error(config: str, capsys: pytest.CaptureFixture[str]) -> None:
-    trainer = create_trainer_from_config(config)
-    failed: list[int] = []
-
-    def fail(_trainer: Any, episode: int, _metrics: Mapping[str, Any]) -> None:
-        if episode == 2 and not failed:
-            failed.append(episode)
-            raise TrainingError("a callback had enough")
-
-    trainer.register_callback("episode_end", fail)
-    try:
-        trainer.train(total_episodes=4, max_steps_per_episode=20, save_interval=1)
-    except TrainingError as e:
-        print(f"Training failed: {e}")
-        if trainer.load_checkpoint("latest"):
-            summary = trainer.train(total_episodes=3)
-    assert "Training failed: a callback had enough" in capsys.readouterr().out
-    assert summary["total_episodes"] == 3
-
-
-def test_a_callback_that_saves_the_best(config: str, capsys: pytest.CaptureFixture[str]) -> None:
-    trainer = create_trainer_from_config(config)
-    best_reward = 0.0
-
-    def training_callback(trainer: HybridLLMRLTrainer, episode: int, metrics: Mapping[str, Any]) -> None:
-        nonlocal best_reward
-        print(f"Episode {episode}: Reward={metrics['reward']}")
-        if metrics["reward"] > best_reward:
-            best_reward = metrics["reward"]
-            trainer.save_best_model()
-
-    trainer.register_callback("episode_end", training_callback)
-    trainer.train(total_episodes=2, max_steps_per_episode=30, eval_interval=None)
-    assert "Episode 2: Reward=" in capsys.readouterr().out
-    assert best_reward > 0
-    assert trainer.run is not None
-    assert trainer.run.checkpoints.index().best in {"step-000000030", "step-000000031", "step-000000060"}
-
-
-def test_logging_of_a_script(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
-    """DEBUG has a line for each decision, in the script's handlers and in the run's log."""
-    handler = logging.FileHandler("training.log")
-    root = logging.getLogger()
-    before = root.level
-    root.setLevel(logging.DEBUG)
-    root.addHandler(handler)
-    try:
-        trainer = HybridLLMRLTrainer(environment, log_level="DEBUG", settings={"rl": "none"})
-        trainer.train(total_episodes=1, max_steps_per_episode=50, eval_interval=None)
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(before)
-        handler.close()
-    assert trainer.run is not None
-    for text in (Path("training.log").read_text(), trainer.run.log_file.read_text()):
-        lines = [line for line in text.splitlines() if "environment 0, episode 0, step " in line]
-        assert len(lines) == 50
-        for part in ("by rule", "confidence", "learner 0.00", "advised side", "actions allowed", "strategy", "reward"):
-            assert part in lines[0]
-
-
-def test_the_level_info_has_no_line_for_each_decision(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
-    trainer = HybridLLMRLTrainer(environment, settings={"rl": "none"})
-    trainer.train(total_episodes=1, max_steps_per_episode=10, eval_interval=None)
-    assert trainer.run is not None
-    assert "DEBUG" not in trainer.run.log_file.read_text()
-
-
 def test_the_decision_flow_of_an_agent(
     environment: EnhancedPyBoyPokemonCrystalEnv, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -368,13 +175,6 @@ def test_a_model_alone_in_a_training(environment: EnhancedPyBoyPokemonCrystalEnv
     summary = trainer.train(total_episodes=1, max_steps_per_episode=30, eval_interval=None)
     assert summary["source_shares"]["rl"] == summary["source_shares"]["explore"] == 0
     assert summary["source_shares"]["llm"] > 0.5
-
-
-@pytest.mark.parametrize(("made", "more"), [(CustomPokemonEnv, 50.0), (CustomRewardEnvironment, 100.0)])
-def test_custom_rewards(made: type[EnhancedPyBoyPokemonCrystalEnv], more: float) -> None:
-    trainer = HybridLLMRLTrainer(made(), settings={"rl": "none"})
-    summary = trainer.train(total_episodes=1, max_steps_per_episode=5, eval_interval=None)
-    assert summary["best_reward"] >= 4 * more
 
 
 class CustomStrategySystem(AdaptiveStrategySystem):  # type: ignore[misc, valid-type]
@@ -485,31 +285,6 @@ def test_the_errors_have_the_documents_names() -> None:
     found = {name: getattr(errors, name) for name in (*names, "DecisionValidationError")}
     assert found["EnvironmentError"] is errors.EnvironmentSetupError
     assert all(issubclass(kind, errors.PkmnError) for kind in found.values())
-
-
-def test_profiling(config: str) -> None:
-    trainer = create_trainer_from_config(config)
-    profiler = cProfile.Profile()
-    profiler.enable()
-    trainer.train(total_episodes=1, max_steps_per_episode=30)
-    profiler.disable()
-    told = io.StringIO()
-    stats = pstats.Stats(profiler, stream=told)
-    stats.sort_stats("cumulative").print_stats(20)
-    assert "train" in told.getvalue()
-
-
-def test_utilities_for_tests_and_benchmarks() -> None:
-    mock_env = create_mock_environment()
-    mock_env.close()
-    test_trainer = create_test_trainer(episodes=10, headless=True, temp_dir="test")
-    speed_results = benchmark_training_speed(test_trainer, episodes=2)
-    memory_results = benchmark_memory_usage(test_trainer, duration=0)
-    latency_results = benchmark_decision_latency(HybridAgent(settings=QUICK), samples=10)
-    assert min(speed_results["steps_per_second"], memory_results["peak_bytes"], latency_results["median_ms"]) > 0
-    assert generate_test_config("other").is_file()
-    cleanup_test_files("test")
-    assert not Path("test").exists()
 
 
 def test_a_model_by_its_name_is_a_manager() -> None:
