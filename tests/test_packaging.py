@@ -108,7 +108,7 @@ def test_the_wheel_holds_every_file_of_the_packages(contents: dict[str, dict[str
         file.relative_to(folder.parent).as_posix()
         for folder in packages
         for file in folder.rglob("*")
-        if file.is_file() and "__pycache__" not in file.parts
+        if file.is_file() and not {"__pycache__", ".mypy_cache"} & set(file.parts)
     }
     packed = {name for name in contents["wheel"] if ".dist-info/" not in name}
     assert packed == {name for name in wanted if not name.startswith("pkmn_pyboy/games/quillwood/build/")}

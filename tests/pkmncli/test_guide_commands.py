@@ -39,6 +39,7 @@ NO_TRAINING = {
     r"--llm (NAME|fast)\b": "a name of the reader's",
     r"--preset NAME": "a name of the reader's",
     r"/home/me/": "a place of the reader's",
+    r"dqn\.lr=": "a wrong name, whose message the page shows",
     r"\bcoins\b|--rl linear|\bpatches\b|env ID": "a part of an example package or of the reader's",
 }
 """Lines with names that are not here, and why."""
@@ -70,8 +71,9 @@ NOT_RUN = {
 
 def lines_of(page: Path) -> list[str]:
     """Return the command lines of a page, without those that ``make docs`` writes."""
-    text = GENERATED.sub("", page.read_text(encoding="utf-8")).replace("\\\n", " ")
-    blocks = [line.strip() for block in BLOCK.findall(text) for line in block.splitlines()]
+    text = re.sub(r"\s*\\\n\s*", " ", GENERATED.sub("", page.read_text(encoding="utf-8")))
+    # Where output is shown, a command may be followed by two spaces and what it does.
+    blocks = [line.strip().partition("  ")[0] for block in BLOCK.findall(text) for line in block.splitlines()]
     cells = [cell for line in re.split(r"\n\n|\n\|", BLOCK.sub("", text)) for cell in re.findall(r"`([^`]+)`", line)]
     inline = [" ".join(cell.split()) for cell in cells]
     single = [part.split(" > ")[0] for line in [*blocks, *inline] for part in line.split(" && ")]

@@ -122,7 +122,10 @@ def _is_here(name: str) -> bool:
         return True
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 - takes a while
 
-    return isinstance(try_to_load_from_cache(name, "config.json"), str)
+    try:
+        return isinstance(try_to_load_from_cache(name, "config.json"), str)
+    except ValueError:
+        return False  # it can't be a name, such as /nowhere/at/all
 
 
 def device_of(name: str, setting: str) -> str:
