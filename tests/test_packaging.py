@@ -156,7 +156,7 @@ def test_first_commands_in_an_empty_environment(installed: EmptyEnvironment) -> 
     installed.run("pkmn", "train", *SHORT, "--run-name=first")
     assert "random" in installed.run("pkmn", "eval", "first", "--episodes=1", "--max-steps-per-episode=30")
     installed.run("pkmn", "analyze-patterns", "first")
-    installed.run("pkmn", "train", "--resume=first", "--steps=80", "--no-film")
+    installed.run("pkmn", "train", "--resume", "first", "--steps=80", "--no-film")
     assert "No broken requirements" in run("pip", "--python", str(installed.folder / "bin" / "python"), "check")
 
 
