@@ -17,6 +17,7 @@ _EXPLORATION = ("exploration_final", "exploration_beside_rules", "ent_coef")
 """Settings of learners that decide how much they explore at last: alone, beside a pilot, by entropy."""
 
 _LEAST_IDLE_STEPS = 30
+_LEAST_OUTCOME_DOUBT = 1.0
 _DEFAULT_STEPS = 60_000
 
 
@@ -52,21 +53,15 @@ class Remedies:
         """Return the remedy for a source of decisions that does worse than the others."""
         if who == "explore":
             return self._explore_less()
-        if who == "rl":
-            return self._hand_over_doubt(4.0, "let the learner take over later")
         if who == "llm":
             return self._llm_interval(4.0, "ask the language model less often")
-        return self._hand_over_doubt(0.25, "let the learner take over sooner") or self.better_pilot()
+        return self._weigh_outcomes() or (self.better_pilot() if who == "rule" else None)
 
     def decide_more(self, who: str) -> Remedy | None:
         """Return the remedy for a source of decisions that does better than the others."""
-        if who == "rl":
-            return self._hand_over_doubt(0.25, "let the learner take over sooner")
         if who == "llm":
             return self._llm_interval(0.5, "ask the language model more often")
-        if who == "rule" and self._learner:
-            return self._hand_over_doubt(4.0, "let the learner take over later")
-        return None
+        return None if who == "explore" else self._weigh_outcomes()
 
     def leave_loops(self, who: str) -> Remedy | None:
         """Return the remedy for loops in which this source decides."""
@@ -138,12 +133,18 @@ class Remedies:
             return None
         return self._again("explore less", f"{self._learner}.{name}={_number(own[name] / 10)}")
 
-    def _hand_over_doubt(self, factor: float, purpose: str) -> Remedy | None:
-        doubt = self._sections.get("hand_over", {}).get("doubt")
-        if not self._hands_over or doubt is None or self.by_values:
+    def _weigh_outcomes(self) -> Remedy | None:
+        """Return the remedy where who decides does not follow from who earns more.
+
+        The learner's rewards against the rules' then count from a tenth of the steps on; until then it counts how often
+        it chooses as they do.
+        """
+        if self.by_values:
+            return self.judge_by_outcome()
+        doubt = self._sections.get("hand_over", {}).get("outcome_doubt")
+        if not self._hands_over or doubt is None or doubt / 10 < _LEAST_OUTCOME_DOUBT:
             return None
-        value = doubt * factor if doubt else 20.0
-        return self._again(purpose, f"hand_over.doubt={_number(value)}") if value >= 1 else None
+        return self._again("let rewards decide sooner who acts", f"hand_over.outcome_doubt={_number(doubt / 10)}")
 
     def _llm_interval(self, factor: float, purpose: str) -> Remedy | None:
         interval = self._core.get("llm_interval")

@@ -156,7 +156,7 @@ def remedies(**options: Any) -> Remedies:
 
 
 ALL = ("rl", "explore", "rule", "llm")
-HAND_OVER = ("hand_over.doubt=80", "hand_over.doubt=5", "hand_over.idle_steps=75")
+HAND_OVER = ("hand_over.outcome_doubt=5", "hand_over.idle_steps=75")
 
 
 @pytest.mark.parametrize(
@@ -190,11 +190,11 @@ def test_two_changes_of_a_run_are_two_runs(tmp_path: Path, monkeypatch: pytest.M
     of = remedies(run_name="it")
     later, less, more = of.decide_less("rl"), of.decide_less("explore"), of.train_on()
     assert later and less and more
-    assert later.command.endswith("config.toml --run-name it-doubt --set hand_over.doubt=80")
+    assert later.command.endswith("config.toml --run-name it-outcome_doubt --set hand_over.outcome_doubt=5")
     assert " --run-name it-exploration_beside_rules " in less.command
-    (tmp_path / "runs" / "it-doubt").mkdir(parents=True)
+    (tmp_path / "runs" / "it-outcome_doubt").mkdir(parents=True)
     again = of.decide_less("rl")
-    assert again and " --run-name it-doubt-2 " in again.command
+    assert again and " --run-name it-outcome_doubt-2 " in again.command
 
 
 @pytest.mark.parametrize(
