@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import torch
+from support import dying_starts
 from support.commands import run_here
-from support.dying_starts import game
 
 from pkmn_multimodel.engines import made_population, parts_of
 from pkmn_multimodel.games.catalog import game_maker
@@ -104,12 +104,16 @@ def test_a_lost_actor_is_replaced_and_a_training_resumes_on_another_engine(ray: 
 
 
 @pytest.mark.long
-def test_an_actor_that_dies_as_it_starts_is_started_again_for_two_minutes(ray: Any, tmp_path: Path) -> None:
+def test_an_actor_that_dies_as_it_starts_is_started_again_for_two_minutes(
+    ray: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    ray.cloudpickle.register_pickle_by_value(dying_starts)  # actors don't have the folder of the tests
+    request.addfinalizer(partial(ray.cloudpickle.unregister_pickle_by_value, dying_starts))
     settings = MultiModelConfig(**SMALL)
     pauses: list[float] = []
 
     def play(deaths: int, clock: Callable[[], float]) -> list[Any]:
-        make_game = partial(game, folder=str(tmp_path), deaths=deaths, spared=os.getpid())
+        make_game = partial(dying_starts.game, folder=str(tmp_path), deaths=deaths, spared=os.getpid())
         population = made_population(settings, make_game, 3)
         parts = parts_of(
             1, [1], [{"model_0": "random", "model_1": "random"}], torch.Generator(), {"random": RandomPlayer(1)}
