@@ -28,22 +28,6 @@ class RandomPlayer:
         return [words[int(self.random.integers(len(words)))] for words in options]
 
 
-class FixedPlayer:
-    """Player that always takes the option at one place.
-
-    Args:
-        place: of the option.
-    """
-
-    def __init__(self, place: int = 0) -> None:
-        self.place = place
-        self.name = f"fixed-{place}"
-
-    def replies(self, prompts: Sequence[str], options: Sequence[Sequence[str]]) -> list[str]:
-        """Return an option for each prompt."""
-        return [words[min(self.place, len(words) - 1)] for words in options]
-
-
 class ScriptedPlayer:
     """Player of known strength: it sees the game itself, and takes the best known option or a random one.
 

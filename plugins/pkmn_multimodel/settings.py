@@ -25,7 +25,7 @@ class TrainingMode(StrEnum):
 
 
 class WeightUpdateStrategy(StrEnum):
-    """When and from what the adapters are updated."""
+    """Times and samples of the adapters' updates."""
 
     SYNCHRONIZED = "synchronized"
     """All adapters are updated after each batch, from samples of their current weights."""
