@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -31,6 +31,11 @@ from pkmn_multimodel.objectives import Whole
 from pkmn_multimodel.population.bases import device_of
 from pkmncli.child_processes import begin_child, portable, start_forked
 from pkmncli.errors import ConfigurationError, PkmnError, TrainingError
+
+if sys.platform == "win32":
+    from multiprocessing.connection import PipeConnection as Connection
+else:
+    from multiprocessing.connection import Connection
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
