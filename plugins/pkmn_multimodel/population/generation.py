@@ -102,10 +102,10 @@ def score(
         temperature: of sampling.
         read_once: read each distinct prompt once, apart from the replies; by default where that is worth it.
     """
-    same, where = _distinct([tuple(reply.prompt_ids) for reply in replies])
     with _only(model, adapter):
         if not (repeats(model, replies) if read_once is None else read_once):
             return _score_whole(model, tokenizer, replies, temperature)
+        same, where = _distinct([tuple(reply.prompt_ids) for reply in replies])
         prompts = [replies[row].prompt_ids for row in same]
         return _score_shared(model, tokenizer, replies, prompts, where, temperature)
 
