@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from support import dying_starts
 from support.commands import run_here
 
-from pkmn_multimodel.engines import made_population, parts_of
+from pkmn_multimodel.engines import parts_of
 from pkmn_multimodel.games.catalog import game_maker
 from pkmn_multimodel.players import RandomPlayer, ScriptedPlayer
-from pkmn_multimodel.ray_engine import RayEngine
 from pkmn_multimodel.recording import flat, nested
 from pkmn_multimodel.settings import MultiModelConfig
 from pkmn_multimodel.training import Training
-from pkmncli.errors import TrainingError
 
 SMALL = {
     "num_models": 2,
@@ -101,32 +97,6 @@ def test_a_lost_actor_is_replaced_and_a_training_resumes_on_another_engine(ray: 
     with closing(Training(settings, game_maker("coop-compete", 2, {}), 3)) as training:
         training.load_state_dict(state)
         assert state_after(training, 2) == expected
-
-
-@pytest.mark.long
-def test_an_actor_that_dies_as_it_starts_is_started_again_for_two_minutes(
-    ray: Any, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    ray.cloudpickle.register_pickle_by_value(dying_starts)  # actors don't have the folder of the tests
-    request.addfinalizer(partial(ray.cloudpickle.unregister_pickle_by_value, dying_starts))
-    settings = MultiModelConfig(**SMALL)
-    pauses: list[float] = []
-
-    def play(deaths: int, clock: Callable[[], float]) -> list[Any]:
-        make_game = partial(dying_starts.game, folder=str(tmp_path), deaths=deaths, spared=os.getpid())
-        population = made_population(settings, make_game, 3)
-        parts = parts_of(
-            1, [1], [{"model_0": "random", "model_1": "random"}], torch.Generator(), {"random": RandomPlayer(1)}
-        )
-        with closing(RayEngine(settings, make_game, 3, population, {}, clock=clock, sleep=pauses.append)) as engine:
-            return engine.play(parts)
-
-    assert len(play(2, lambda: sum(pauses))) == 1
-    assert pauses == [1, 2]
-    pauses.clear()
-    with pytest.raises(TrainingError, match=r"no actor of Ray could be started for 120 s: "):
-        play(99, lambda: 100 * len(pauses))
-    assert pauses == [1, 2]
 
 
 @pytest.mark.long

@@ -1,12 +1,13 @@
-"""Training on a Ray cluster of two nodes, one of which is killed in the middle."""
+"""Training on a Ray cluster one of whose nodes, or whose actors as they start, are killed."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,18 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+import torch
+from support import dying_starts
 from support.worker_pools import assert_same_course, make_spec, take
 
+from pkmn_multimodel.engines import made_population, parts_of
 from pkmn_multimodel.games.catalog import game_maker
+from pkmn_multimodel.players import RandomPlayer
+from pkmn_multimodel.ray_engine import RayEngine
 from pkmn_multimodel.settings import MultiModelConfig
 from pkmn_multimodel.training import Training
 from pkmncli.api import PILOT_ACTS
+from pkmncli.errors import TrainingError
 from pkmncli.training.workers.pool import WorkerPool
 
 SMALL: dict[str, Any] = {
@@ -36,7 +43,8 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(find_spec("ray") is None, reason="the extra 'ray' is not installed"),
     pytest.mark.skipif(
-        "FAULT_TRIES" not in os.environ, reason="two Ray nodes need a machine without other work: make test-faults"
+        "FAULT_TRIES" not in os.environ,
+        reason="starts on Ray need a machine without other work: make test-faults",
     ),
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -100,3 +108,28 @@ def test_environments_go_on_without_a_killed_node_the_same_way(cluster: Any) -> 
                 courses[-1].append(take(pool, np.full(2, PILOT_ACTS)))
             assert pool.losses == on_ray
     assert_same_course(*courses)
+
+
+def test_an_actor_that_dies_as_it_starts_is_started_again_for_two_minutes(
+    ray: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    ray.cloudpickle.register_pickle_by_value(dying_starts)  # actors don't have the folder of the tests
+    request.addfinalizer(partial(ray.cloudpickle.unregister_pickle_by_value, dying_starts))
+    settings = MultiModelConfig(**SMALL | {"actors": 1})
+    pauses: list[float] = []
+
+    def play(deaths: int, clock: Callable[[], float]) -> list[Any]:
+        make_game = partial(dying_starts.game, folder=str(tmp_path), deaths=deaths, spared=os.getpid())
+        population = made_population(settings, make_game, 3)
+        parts = parts_of(
+            1, [1], [{"model_0": "random", "model_1": "random"}], torch.Generator(), {"random": RandomPlayer(1)}
+        )
+        with closing(RayEngine(settings, make_game, 3, population, {}, clock=clock, sleep=pauses.append)) as engine:
+            return engine.play(parts)
+
+    assert len(play(2, lambda: sum(pauses))) == 1
+    assert pauses == [1, 2]
+    pauses.clear()
+    with pytest.raises(TrainingError, match=r"no actor of Ray could be started for 120 s: "):
+        play(99, lambda: 100 * len(pauses))
+    assert pauses == [1, 2]
