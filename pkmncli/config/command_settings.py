@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from tomlkit.exceptions import TOMLKitError
 
 from pkmncli.config.core_sections import CORE_SECTIONS
+from pkmncli.config.option import option_name
 from pkmncli.config.resolved import ResolvedSettings, refuse_changes
 from pkmncli.config.run_file import COMMAND, plain, read_run_file, toml_text
 from pkmncli.config.sources import CORE, DEFAULT, Given, from_environment, from_file, from_set_options
@@ -99,7 +100,10 @@ class CommandSettings:
             ConfigurationError: a value is wrong.
         """
         found = [*(from_file(config) if config else ()), *from_environment(environ), *from_set_options(sets)]
-        return cls(command, [*found, *_options(command, settings), *_options(CORE, core)], registry)
+        has_model = command in registry.settings_sections()
+        model = registry.settings_section(command).load_config() if has_model else None
+        own = _options(command, settings, model)
+        return cls(command, [*found, *own, *_options(CORE, core, TrainSettings)], registry)
 
     @classmethod
     def from_run(cls, folder: Path, registry: Registry) -> CommandSettings:
@@ -132,7 +136,9 @@ class CommandSettings:
         Raises:
             ConfigurationError: an option would change another setting.
         """
-        given = [*from_set_options(sets), *_options(self.command, settings), *_options(CORE, core)]
+        model = type(self.own) if isinstance(self.own, BaseModel) else None
+        own = _options(self.command, settings, model)
+        given = [*from_set_options(sets), *own, *_options(CORE, core, TrainSettings)]
         new = CommandSettings(self.command, [*self._given.values(), *given], self._registry)
         allowed = {key for key in OF_ANY_RUN if key not in _FIXED} | {f"{self.command}.{key}" for key in may_change}
         compared = {section: values for section, values in new.values().items() if section in (CORE, self.command)}
@@ -172,13 +178,14 @@ class CommandSettings:
             raise ConfigurationError(f"the settings of 'pkmn {self.command}' are no plain values: {error}") from None
 
 
-def _options(section: str, values: Mapping[str, Any] | BaseModel) -> list[Given]:
-    """Return the options that were given."""
+def _options(section: str, values: Mapping[str, Any] | BaseModel, model: type[BaseModel] | None) -> list[Given]:
+    """Return the options that were given, named as the model's fields say."""
     if isinstance(values, BaseModel):
         set_by_hand = values.model_dump(include=values.model_fields_set)
         return [Given(section, key, plain(value), "given as an object") for key, value in set_by_hand.items()]
+    fields = {} if model is None else model.model_fields
     return [
-        Given(section, key, value, f"option --{key.replace('_', '-')}")
+        Given(section, key, value, f"option {option_name(key, fields.get(key))}")
         for key, value in values.items()
         if value is not None
     ]

@@ -51,7 +51,13 @@ def option_of(field: FieldInfo) -> Option | None:
 
 
 def option_name(name: str, field: FieldInfo | None) -> str:
-    """Return the name of a field's option in messages, such as ``--rom`` for ``rom_path``."""
+    """Return the name of a field's option in messages, such as ``--rom`` for ``rom_path``.
+
+    A field of a plugin's command says it with ``json_schema_extra={"option": "--rom"}``.
+    """
+    extra = None if field is None else field.json_schema_extra
+    if isinstance(extra, dict) and "option" in extra:
+        return str(extra["option"])
     option = None if field is None else option_of(field)
     return option.names[0] if option is not None and option.names else f"--{name.replace('_', '-')}"
 

@@ -203,17 +203,25 @@ class MultiModelConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True, protected_namespaces=())
 
-    num_models: int = Field(4, ge=1, le=64, description="models that play together")
+    num_models: int = Field(
+        4, ge=1, le=64, description="models that play together", json_schema_extra={"option": "--models"}
+    )
     model_types: list[str] = Field(
         default_factory=lambda: ["qwen3", "openai", "claude", "llama3"],
         description="kind of each model, repeated in turn; those of a service play and do not learn",
     )
     model_names: dict[str, str] = Field(default_factory=_default_names, description="name of the model of each kind")
-    training_mode: TrainingMode = Field(TrainingMode.MIXED, description="cooperative, competitive, mixed, hierarchical")
-    weight_update_strategy: WeightUpdateStrategy = Field(
-        WeightUpdateStrategy.ASYNCHRONOUS, description="synchronized, asynchronous, federated, selective"
+    training_mode: TrainingMode = Field(
+        TrainingMode.MIXED,
+        description="cooperative, competitive, mixed, hierarchical",
+        json_schema_extra={"option": "--mode"},
     )
-    max_episodes: int = Field(1000, ge=1, description="games in all")
+    weight_update_strategy: WeightUpdateStrategy = Field(
+        WeightUpdateStrategy.ASYNCHRONOUS,
+        description="synchronized, asynchronous, federated, selective",
+        json_schema_extra={"option": "--update"},
+    )
+    max_episodes: int = Field(1000, ge=1, description="games in all", json_schema_extra={"option": "--episodes"})
     learning_rate: float = Field(3e-4, gt=0, description="learning rate of Adam")
     num_gpus: int = Field(4, ge=0, description="graphics cards to use, as far as there are so many")
     base_port: int = Field(8001, ge=1, le=65535, description="port of the first node; the others follow")

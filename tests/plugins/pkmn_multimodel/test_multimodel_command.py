@@ -70,7 +70,9 @@ def test_a_training_that_was_too_short_to_learn_says_so(tmp_path: Path) -> None:
         (["--set", 'multimodel.model_types=["gpt"]'], "Unsupported LLM backend: 'gpt'"),
         (["--set", 'multimodel.model_types=["openai"]'], "none of the models can learn"),
         (["--base", "/nowhere/at/all"], "no model is there"),
-        (["--mode", "friendly"], "cooperative"),
+        (["--mode", "friendly"], "setting 'multimodel.training_mode' = 'friendly' (option --mode): must be"),
+        (["--update", "now"], "setting 'multimodel.weight_update_strategy' = 'now' (option --update): must be"),
+        (["--episodes", "0"], "setting 'multimodel.max_episodes' = 0 (option --episodes): must be at least 1"),
         (["--environment", "chess"], "coop-compete"),
     ],
 )
