@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import keyword
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from pkmncli.command_forms import as_command, write_sections
 from pkmncli.core_commands import CORE_COMMANDS, HEADINGS, OTHER_HEADING
 from pkmncli.diagnostics import one_line
-from pkmncli.errors import PluginError, without_prefix
+from pkmncli.errors import ConfigurationError, PluginError, without_prefix
 from pkmncli.version import __version__
 
 _LONGEST_SHOWN = 60
@@ -48,13 +50,15 @@ class CommandTable(TyperGroup):
         name, stub, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name is not None and stub is not None else None, rest
 
+    def make_context(self, *given: Any, **named: Any) -> Any:
+        """Read the options before the command."""
+        with _wrong_usage_on_one_line():
+            return super().make_context(*given, **named)
+
     def invoke(self, ctx: Any) -> Any:
-        """Run the chosen command. A refused option's message has the words of refused settings."""
-        try:
+        """Run the chosen command."""
+        with _wrong_usage_on_one_line():
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = _in_our_words(error)
-            raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write every command with its line, under headings."""
@@ -115,6 +119,23 @@ def pkmn(
 
 def _stub(name: str, help_line: str) -> TyperCommand:
     return TyperCommand(name, help=help_line, short_help=help_line, rich_markup_mode=None)
+
+
+@contextlib.contextmanager
+def _wrong_usage_on_one_line() -> Iterator[None]:
+    """Turn Typer's errors into errors with one line. A refused option's message has the words of refused settings."""
+    try:
+        yield
+    except typer.TyperException as error:
+        if isinstance(error, typer.BadParameter):
+            error.message = _in_our_words(error)
+        context = getattr(error, "ctx", None)
+        if context is not None and error.message == context.get_help():
+            raise  # a group without a command shows its help
+        text = " ".join(error.format_message().split())
+        end = "" if text.endswith((".", "?")) else "."
+        see = "" if context is None else f"{end} See: {context.command_path} --help"
+        raise ConfigurationError(f"{text}{see}") from error
 
 
 def _in_our_words(error: typer.BadParameter) -> str:

@@ -224,6 +224,7 @@ CASES = [
     ),
     ("models pull nothing", 2, "there is no model 'nothing' to fetch; there is smollm2"),
     ("models lst", 2, "No such command 'lst'. Did you mean 'list'?"),
+    ("play --env balatro --seed -1", 2, "Invalid value for '--seed': '-1': must be at least 0. See: pkmn play --help"),
     ("play --rom nowhere.gbc", 3, "check the path, or leave it out for the bundled game"),
     ("runs prun", 2, "No such command 'prun'. Did you mean 'prune'?"),
     ("runs --format xml", 2, "Invalid value for '--format': 'xml' is not one of 'table', 'json', 'csv', 'markdown'."),
