@@ -143,6 +143,9 @@ def test_a_training_is_the_same_whatever_is_taken_at_once(
     options = [f"--{name}={value}" for name, value in RANDOM_PLAY.items()]
     options += [budget, "--envs=3", "--save-interval=400", "--final-episodes=0", "--no-film"]
     assert pkmn("train", *options, "--run-name=ahead").code == 0
+    (tmp_path / "often.toml").write_text("save_interval_minutes = 1e-9\n")
+    assert pkmn("train", "--config=often.toml", *options, "--run-name=saved").code == 0
+    assert_same_course(tmp_path / "runs" / "ahead", tmp_path / "runs" / "saved")
     monkeypatch.setattr(pool_module, "_BLOCK_SECONDS", 0.0)
     assert pkmn("train", *options, "--run-name=singly").code == 0
     assert_same_course(tmp_path / "runs" / "ahead", tmp_path / "runs" / "singly")
