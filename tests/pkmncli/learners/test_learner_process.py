@@ -343,6 +343,7 @@ def test_errors_there_are_raised_here(moves_at_once: None) -> None:
     stream.learner.close()
 
 
+@pytest.mark.long
 def test_the_process_ends_with_its_learner(moves_at_once: None) -> None:
     stream = LearnerStream(learner("dqn"))
     pid = moved(stream)

@@ -63,6 +63,7 @@ def test_advice_that_is_better_than_the_rules_has_the_say_within_20_episodes(see
     assert play(strategy, 20, llm=0.15, rule=0.05, noise=0.03, seed=seed)[-1] is StrategyType.LLM_HEAVY
 
 
+@pytest.mark.long
 @given(seed=seeds, initial=starts, noise=st.floats(0.001, 100))
 def test_noise_makes_it_switch_at_most_twice_in_any_50_episodes(seed: int, initial: StrategyType, noise: float) -> None:
     strategy = AdaptiveStrategySystem(initial=initial)
