@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -228,10 +228,12 @@ class TrainingSession:
         spec = self._spec()
         spec.environment.check()
         check_capacity(spec, say)
-        self._client = connect(self._settings, self._registry, tell=self._tell)
-        self._trackers = chosen_trackers(self._settings, self._registry)
-        with WorkerPool(spec, on_loss=self._report_loss) as pool:
-            yield pool
+        with ExitStack() as closing:
+            self._client = connect(self._settings, self._registry, tell=self._tell)
+            if self._client is not None:
+                closing.callback(self._client.close)
+            self._trackers = chosen_trackers(self._settings, self._registry)
+            yield closing.enter_context(WorkerPool(spec, on_loss=self._report_loss))
 
     def _advice(self, pool: WorkerPool) -> AdviceParts | None:
         return None if self._client is None else build_coordinator(self._settings, self._client, pool, tell=self._tell)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -21,8 +21,9 @@ from pkmn_balatro.simulator.cards import FORCED
 from pkmn_balatro.simulator.game import Game
 from pkmn_balatro.simulator.jokers.kinds import kind_named
 from pkmn_balatro.simulator.pools import joker_of
+from pkmn_balatro.simulator.queries import OVER
 from pkmn_balatro.simulator.rounds import refresh_hand_size
-from pkmn_balatro.simulator.run import Category, IllegalActionError, Offer, Phase, Run
+from pkmn_balatro.simulator.run import Category, IllegalActionError, Offer, Run
 from pkmn_balatro.simulator.uses import add_joker
 from pkmn_balatro.step_facts import facts_of
 from pkmncli.api import ActionNames, BaseEnvironment, Context, Facts, PhaseRole
@@ -52,6 +53,7 @@ _ANTES: Final = range(2, 9)
 """Antes that are milestones."""
 REWARDS: Final = ("progress", "blind", "boss", "win", "loss")
 """Parts of the reward."""
+_NO_REWARD: Final = [0.0] * len(REWARDS)
 
 
 class BalatroEnvironment(BaseEnvironment):
@@ -101,6 +103,7 @@ class BalatroEnvironment(BaseEnvironment):
             "species": {number + 1: boss.name for number, boss in enumerate(BOSSES)},
         }
         self._masks = Masks(self.actions)
+        self._first_places = [list(range(count)) for count in range(settings.hand_positions + 1)]
         self._observer = Observer(settings.hand_positions)
         self._weights = tuple(float(getattr(settings, f"reward_{part}")) for part in REWARDS)
         self._start = None if settings.start_state is None else states.read_state(settings.start_state)
@@ -122,7 +125,7 @@ class BalatroEnvironment(BaseEnvironment):
         self._parts = [0.0] * len(REWARDS)
         self._totals = [0.0] * len(REWARDS)
         self._mask: bytes | None = None
-        self._places: list[int] | None = None
+        self._places: Sequence[int] | None = None
 
     def _new_game(self, seed: int) -> Game:
         settings = self.settings
@@ -175,7 +178,7 @@ class BalatroEnvironment(BaseEnvironment):
             self._clear()
             self.pending = pending
         self.steps = 0
-        self._running = self.game.run.phase != Phase.OVER
+        self._running = self.game.run.phase != OVER
         self._look(self.game.run)
 
     def step(self, action: int) -> tuple[dict[str, NDArray[Any]], float, bool, bool, dict[str, Any]]:
@@ -197,7 +200,7 @@ class BalatroEnvironment(BaseEnvironment):
         if not self._running:
             raise EnvironmentSetupError("no episode is running: call reset() before step()")
         action = int(action)
-        self._parts = parts = [0.0] * len(REWARDS)
+        self._parts = parts = _NO_REWARD[:]
         if not 0 <= action < self.actions.count or not self.mask_bytes()[action]:
             refusal = self._refusal(action)
             if self.settings.illegal_actions == "raise" or not 0 <= action < self.actions.count:
@@ -222,13 +225,15 @@ class BalatroEnvironment(BaseEnvironment):
                 parts[0] = self._weights[0] * (min(1.0, run.score / target) - min(1.0, score / target))
         if run.won and not won:
             parts[3] = self._weights[3]
-        terminated = run.phase == Phase.OVER
+        terminated = run.phase == OVER
         if terminated and not run.won:
             parts[4] = self._weights[4]
-        self._look(run)
-        totals = self._totals
-        for place, part in enumerate(parts):
-            totals[place] += part
+        if run.ante - 1 > self.milestones or run.won:
+            self._look(run)
+        if parts != _NO_REWARD:
+            totals = self._totals
+            for place, part in enumerate(parts):
+                totals[place] += part
         truncated = not terminated and self.steps >= self.max_steps_per_episode
         self._running = not (terminated or truncated)
         return sum(parts), terminated, truncated
@@ -273,15 +278,16 @@ class BalatroEnvironment(BaseEnvironment):
     # Actions ---------------------------------------------------------------------------------------------------
 
     @property
-    def visible_places(self) -> list[int]:
+    def visible_places(self) -> Sequence[int]:
         """Positions in the hand of the cards that can be chosen: the first ones, and forced ones."""
         if self._places is None:
-            hand, most = self.game.run.hand, self.settings.hand_positions
-            self._places = list(range(min(len(hand), most)))
-            if len(hand) > most:
-                forced = [place for place in range(most, len(hand)) if hand[place] & FORCED]
+            hand = self.game.run.hand
+            count, most = len(hand), self.actions.hand_positions
+            self._places = self._first_places[min(count, most)]
+            if count > most:
+                forced = [place for place in range(most, count) if hand[place] & FORCED]
                 if forced:
-                    self._places[-len(forced) :] = forced
+                    self._places = [*range(most - len(forced)), *forced]
         return self._places
 
     def mask_bytes(self) -> bytes:
@@ -308,14 +314,22 @@ class BalatroEnvironment(BaseEnvironment):
         """Take an action that is allowed."""
         actions, game = self.actions, self.game
         if action >= actions.play:
-            places = self.visible_places
             if action < actions.discard:
-                game.play([places[place] for place in actions.plays[action - actions.play]])
+                chosen = actions.plays[action - actions.play]
             elif action < actions.choose:
-                game.discard([places[place] for place in actions.plays[action - actions.discard]])
+                chosen = actions.plays[action - actions.discard]
+            else:
+                chosen = actions.choices[action - actions.choose]
+            if len(game.run.hand) > actions.hand_positions:
+                places = self.visible_places
+                chosen = tuple([places[place] for place in chosen])
+            if action < actions.discard:
+                game.play(chosen)
+            elif action < actions.choose:
+                game.discard(chosen)
             else:
                 assert self.pending is not None
-                taking.use(game, self.pending[0], [places[place] for place in actions.choices[action - actions.choose]])
+                taking.use(game, self.pending[0], chosen)
                 self.pending = None
             self.free_actions = 0
             return
@@ -343,13 +357,12 @@ class BalatroEnvironment(BaseEnvironment):
     def _look(self, run: Run) -> None:
         """Note the milestones that are reached."""
         reached = self._reached
-        if run.ante - 1 > self.milestones or run.won:
-            for place in range(min(run.ante, _ANTES[-1]) - 1):
-                if reached[place] < 0:
-                    reached[place] = self.steps
-            if run.won and reached[-1] < 0:
-                reached[-1] = self.steps
-            self.milestones = sum([step >= 0 for step in reached])
+        for place in range(min(run.ante, _ANTES[-1]) - 1):
+            if reached[place] < 0:
+                reached[place] = self.steps
+        if run.won and reached[-1] < 0:
+            reached[-1] = self.steps
+        self.milestones = sum([step >= 0 for step in reached])
 
     # For training ----------------------------------------------------------------------------------------------
 
@@ -403,9 +416,8 @@ class BalatroEnvironment(BaseEnvironment):
     def write_reward_parts(self, out: NDArray[np.float32]) -> None:
         """Write the parts of the latest step's reward."""
         out.fill(0)
-        for place, part in enumerate(self._parts):
-            if part:  # one at most, as a rule
-                out[place] = part
+        if self._parts != _NO_REWARD:
+            out[: len(REWARDS)] = self._parts
 
     def reward_totals(self) -> dict[str, float]:
         """Return the total of each part of the reward in this episode."""

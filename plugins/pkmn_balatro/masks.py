@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from pkmn_balatro import actions as at
 from pkmn_balatro.actions import ActionList
+from pkmn_balatro.simulator.blinds import BOSS
 from pkmn_balatro.simulator.cards import FORCED
 from pkmn_balatro.simulator.consumables import AURA
-from pkmn_balatro.simulator.run import Phase, Run
+from pkmn_balatro.simulator.queries import BLIND, OVER, PLAY, SHOP
+from pkmn_balatro.simulator.run import Run
 from pkmn_balatro.simulator.uses import can_target
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class Masks:
         self._no_plays = bytes(len(actions.plays))
         self._no_choices = bytes(len(actions.choices))
         self._kept: dict[tuple[bool, int, int, int, int], bytes] = {}
+        self._of_plays: dict[tuple[int, int, bool, bool], bytes] = {}
+        """Whole masks of a blind that is played without jokers and consumables."""
 
     def choosing(
         self, run: Run, places: Sequence[int], consumable: int, targets: tuple[int, int], free_actions: int
@@ -69,20 +73,34 @@ class Masks:
         """
         run = game.run
         phase = run.phase
-        simple = bytearray(len(at.SIMPLE))
-        plays = discards = self._no_plays
-        if phase == Phase.OVER:
-            simple[at.CANCEL] = 1  # no step follows, but readers of masks need one action
-            return b"".join((simple, plays, discards, self._no_choices))
-        if phase == Phase.PLAY:
-            forced = 0
+        if phase != PLAY:
+            return self._acting(game, places, free_actions, 0)
+        forced = 0
+        if run.blind == BOSS:  # others force no card
             for number, place in enumerate(places):
                 if run.hand[place] & FORCED:
                     forced |= 1 << number
+        if run.jokers or run.consumables:
+            return self._acting(game, places, free_actions, forced)
+        key = len(places), forced, run.discards_left > 0, free_actions < MOST_FREE_ACTIONS
+        found = self._of_plays.get(key)
+        if found is None:
+            found = self._of_plays[key] = self._acting(game, places, free_actions, forced)
+        return found
+
+    def _acting(self, game: Game, places: Sequence[int], free_actions: int, forced: int) -> bytes:
+        run = game.run
+        phase = run.phase
+        simple = bytearray(len(at.SIMPLE))
+        plays = discards = self._no_plays
+        if phase == OVER:
+            simple[at.CANCEL] = 1  # no step follows, but readers of masks need one action
+            return b"".join((simple, plays, discards, self._no_choices))
+        if phase == PLAY:
             plays = self._subsets(True, (1 << len(places)) - 1, forced, 1, at.MOST_PLAYED)
             if game.can_discard():
                 discards = plays
-        elif phase == Phase.SHOP:
+        elif phase == SHOP:
             simple[at.LEAVE_SHOP] = 1
             simple[at.REROLL_SHOP] = game.can_reroll()
             for place in range(min(len(run.shop), at.SHOP_SLOTS)):
@@ -91,7 +109,7 @@ class Masks:
                 simple[at.BUY_VOUCHER + place] = game.can_buy_voucher(place)
             for place in range(min(len(run.shop_packs), at.PACK_SLOTS)):
                 simple[at.OPEN_PACK + place] = game.can_open_pack(place)
-        elif phase == Phase.BLIND:
+        elif phase == BLIND:
             simple[at.SELECT_BLIND] = 1
             simple[at.SKIP_BLIND] = game.can_skip_blind()
             simple[at.REROLL_BOSS] = game.can_reroll_boss()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from array import array
+from functools import cache
+from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 from pkmn_balatro.simulator.cards import FACE_DOWN
@@ -11,6 +12,8 @@ from pkmn_balatro.simulator.run import Phase, Run
 from pkmncli.api import Facts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pkmn_balatro.environment import BalatroEnvironment
 _PLAY: Final = Phase.PLAY.value
 _PHASES: Final = len(Phase) + 1
@@ -25,8 +28,8 @@ def facts_of(environment: BalatroEnvironment) -> Facts:
     run = environment.game.run
     phase, ante, blind = environment.phase, run.ante, run.blind
     playing = run.phase == _PLAY
-    seen = array("q", _seen(environment, run, phase))
-    digest = hashlib.blake2b(seen, digest_size=8).digest()
+    seen = _seen(environment, run, phase)
+    digest = hashlib.blake2b(_packing(len(seen))(*seen), digest_size=8).digest()
     return Facts(  # in their order, since names take a quarter of the time
         ante if ante > 0 else 0,
         blind,
@@ -43,16 +46,37 @@ def facts_of(environment: BalatroEnvironment) -> Facts:
     )
 
 
+@cache
+def _packing(count: int) -> Callable[..., bytes]:
+    """Return the function that packs so many whole numbers: looking for its format takes longer than packing."""
+    return Struct(f"{count}q").pack
+
+
 def _seen(environment: BalatroEnvironment, run: Run, phase: int) -> list[int]:
     """Return the state that a decision depends on as whole numbers."""
-    seen = [phase, run.ante, run.blind, run.boss, run.money, min(run.score, 2**62), run.hands_left]
-    seen += [run.discards_left, len(run.draw), run.rerolls, run.picks_left, run.rounds, environment.free_actions]
+    score = run.score
+    seen = [
+        phase,
+        run.ante,
+        run.blind,
+        run.boss,
+        run.money,
+        score if score < 2**62 else 2**62,
+        run.hands_left,
+        run.discards_left,
+        len(run.draw),
+        run.rerolls,
+        run.picks_left,
+        run.rounds,
+        environment.free_actions,
+    ]
     seen += [-1 if card & FACE_DOWN else card for card in run.hand]
     for joker in run.jokers:
         seen += (-2, joker.kind, joker.edition, joker.value)
     seen += run.consumables
     seen.append(-3)
     for offers in (run.shop, run.shop_vouchers, run.shop_packs, run.pack):
-        seen += [-1 if offer.sold else offer.item for offer in offers]
+        if offers:
+            seen += [-1 if offer.sold else offer.item for offer in offers]
     seen += run.levels
     return seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pkmn_balatro import actions as at
@@ -39,7 +40,7 @@ def act(game: Game, action: int) -> None:
         game.skip_pack()
 
 
-def use(game: Game, action: int, targets: list[int] | tuple[()]) -> None:
+def use(game: Game, action: int, targets: Sequence[int]) -> None:
     """Use a consumable, or pick an item, on targets."""
     targets = in_order(game, action, targets)
     if action >= at.USE:
@@ -56,7 +57,7 @@ def consumable_of(run: Run, action: int) -> int:
     return offer.item & 0xFF if offer.category == Category.CONSUMABLE else -1
 
 
-def in_order(game: Game, action: int, targets: list[int] | tuple[()]) -> list[int] | tuple[()]:
+def in_order(game: Game, action: int, targets: Sequence[int]) -> Sequence[int]:
     """Return positions in the hand in the order in which a use or pick takes them.
 
     Death turns the card of fewer chips into the other one.

@@ -21,6 +21,7 @@ class RandomPlayer(Player):
     def __init__(self, environment: BalatroEnvironment) -> None:
         super().__init__(environment)
         self._luck = random.Random(0)
+        self._decisions = [Decision(action, "random", 0.0) for action in range(environment.actions.count)]
         self._allowed: dict[bytes, list[int]] = {}
         """Allowed actions of masks that were met: there are few of them."""
 
@@ -37,7 +38,7 @@ class RandomPlayer(Player):
             if len(self._allowed) >= _MOST_KEPT:
                 self._allowed.clear()
             allowed = self._allowed[mask] = [action for action, allows in enumerate(mask) if allows]
-        return Decision(allowed[int(self._luck.random() * len(allowed))], "random", 0.0)
+        return self._decisions[allowed[int(self._luck.random() * len(allowed))]]
 
     def save_state(self) -> dict[str, Any]:
         """Return the memory as plain values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from pkmn_balatro.simulator.cards import DEBUFFED, FACE_DOWN, FORCED, PLAYED
@@ -106,6 +107,8 @@ BOSSES: Final = (
 _SUIT_OF_BOSS: Final = {CLUB: 2, GOAD: 0, HEAD: 1, WINDOW: 3}
 HIDING: Final = frozenset({FISH, HOUSE, MARK, WHEEL})
 """Bosses that draw cards face down."""
+_LATEST_ANTE: Final = max(kind.lowest_ante for kind in BOSSES)
+"""Ante from which all bosses are met."""
 _DEBUFFING: Final = frozenset({CLUB, GOAD, HEAD, WINDOW, PILLAR, PLANT, LEAF})
 
 
@@ -135,17 +138,22 @@ def active_boss(run: Run) -> int:
 
 def choose_boss(run: Run) -> int:
     """Choose a boss for the ante among those met least so far, and count it."""
-    showdown = run.ante >= 2 and run.ante % run.win_ante == 0
-    allowed = [
-        number
-        for number, kind in enumerate(BOSSES)
-        if (kind.showdown if showdown else not kind.showdown and kind.lowest_ante <= max(1, run.ante))
-    ]
-    met = run.bosses_met
-    fewest = min(met[number] for number in allowed)
+    ante, met = run.ante, run.bosses_met
+    allowed = _allowed_bosses(0 if ante >= 2 and ante % run.win_ante == 0 else max(1, min(ante, _LATEST_ANTE)))
+    fewest = min([met[number] for number in allowed])
     boss = run.random.choice([number for number in allowed if met[number] == fewest])
     met[boss] += 1
     return boss
+
+
+@cache
+def _allowed_bosses(ante: int) -> tuple[int, ...]:
+    """Return the bosses that an ante may have; those of the last ante for 0."""
+    return tuple(
+        number
+        for number, kind in enumerate(BOSSES)
+        if (not kind.showdown and kind.lowest_ante <= ante if ante else kind.showdown)
+    )
 
 
 def is_debuffed(run: Run, card: int, boss: int) -> bool:

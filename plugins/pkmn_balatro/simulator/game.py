@@ -116,11 +116,12 @@ class Game(Queries):
         chosen = self._chosen(positions)
         run = self.run
         hand = run.hand
-        if blinds.active_boss(run) == blinds.HOOK and len(hand) > len(chosen):
-            chosen = rounds.hook_discards(run, chosen)
-            hand = run.hand
-        for place in chosen:
-            hand[place] &= ~(FACE_DOWN | FORCED)
+        if run.blind == blinds.BOSS:
+            if blinds.active_boss(run) == blinds.HOOK and len(hand) > len(chosen):
+                chosen = rounds.hook_discards(run, chosen)
+                hand = run.hand
+            for place in chosen:
+                hand[place] &= ~(FACE_DOWN | FORCED)
         scored = self.latest = score_hand(run, chosen, chance=run.random)
         run.hands_left -= 1
         run.hands_played += 1
@@ -128,9 +129,9 @@ class Game(Queries):
         commit(run, scored)
         run.score += scored.total
         hand = run.hand
-        places = scored.positions
-        gone = scored.destroyed
-        run.discarded += [hand[place] | PLAYED for at, place in enumerate(places) if at not in gone]
+        places, gone = scored.positions, scored.destroyed
+        left = [place for at, place in enumerate(places) if at not in gone] if gone else places
+        run.discarded += [hand[place] | PLAYED for place in left]
         for place in reversed(places):
             del hand[place]
         rounds.after_hand(run)

@@ -50,8 +50,8 @@ def to_bytes(run: Run) -> bytes:
     for name in _OF_OFFERS:
         values[name] = [astuple(offer) for offer in values[name]]
     words = run.random.getstate()[1]
-    values["random"] = base64.b64encode(_WORDS.pack(*words)).decode()
-    return _encode({"version": VERSION, "run": values}).encode()
+    luck = base64.b64encode(_WORDS.pack(*words))  # needs no escapes, which the encoder would look for
+    return b'%b,"random":"%b"}}' % (_encode({"version": VERSION, "run": values})[:-2].encode(), luck)
 
 
 def from_bytes(data: bytes) -> Run:

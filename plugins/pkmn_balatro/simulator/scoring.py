@@ -43,8 +43,9 @@ _MODIFIED: Final = 0xF << 6 | 7 << 10 | 7 << 13
 _RED: Final = RED_SEAL << 13
 _SEAL: Final = 7 << 13
 _STEEL: Final = STEEL << 6
+_GLASS: Final = GLASS << 6
 _ENHANCEMENT: Final = 0xF << 6
-_OWN_MOMENT: Final = Stage.JOKER.value
+_BEFORE, _REPEAT, _CARD, _HELD_REPEAT, _HELD, _JOKER, _OTHER, _AFTER, _BLOCKED = (stage.value for stage in Stage)
 
 
 def _nothing(s: Scored, place: int) -> None:
@@ -66,7 +67,8 @@ def score_hand(run: Run, positions: Sequence[int], *, chance: random.Random | No
     s = Scored()
     s.run = run
     places = s.positions = tuple(sorted(positions))
-    cards = s.cards = [run.hand[place] for place in places]
+    hand = run.hand
+    cards = s.cards = [hand[place] for place in places]
     s.chance = chance
     s.created = []
     s.added = []
@@ -84,22 +86,24 @@ def score_hand(run: Run, positions: Sequence[int], *, chance: random.Random | No
         if s.blocked:
             s.chips = s.mult = s.total = 0
             s.held = []
-            for hook, place in stages[Stage.BLOCKED] + stages[Stage.AFTER]:
+            for hook, place in (*stages[_BLOCKED], *stages[_AFTER]):
                 hook(s, place)
             return s
-    s.held = [card for place, card in enumerate(run.hand) if place not in places]
+    held = s.held = hand[:]
+    for place in reversed(places):
+        del held[place]
 
-    for hook, place in stages[Stage.BEFORE]:
+    for hook, place in stages[_BEFORE]:
         hook(s, place)
     s.chips, s.mult = worth(s.hand, s.level)
     if boss == blinds.FLINT:
         s.chips = max(int(s.chips * 0.5 + 0.5), 0)
         s.mult = max(int(s.mult * 0.5 + 0.5), 1)
 
-    _score_cards(s, stages[Stage.REPEAT], stages[Stage.CARD])
-    _let_held_cards_act(s, stages[Stage.HELD_REPEAT], stages[Stage.HELD])
+    _score_cards(s, stages[_REPEAT], stages[_CARD])
+    _let_held_cards_act(s, stages[_HELD_REPEAT], stages[_HELD])
     if s.jokers:
-        _let_jokers_act(s, stages[Stage.JOKER], stages[Stage.OTHER])
+        _let_jokers_act(s, stages[_JOKER], stages[_OTHER])
     if run.consumables and vouchers.OBSERVATORY in run.vouchers:
         s.mult *= 1.5 ** sum(item & 255 == s.hand for item in run.consumables)
     if run.deck_kind == decks.PLASMA:
@@ -108,22 +112,29 @@ def score_hand(run: Run, positions: Sequence[int], *, chance: random.Random | No
     s.total = int(product) if product < 1e300 else 10**300
     if chance is not None:
         _break_glass(s)
-    for hook, place in stages[Stage.AFTER]:
+    for hook, place in stages[_AFTER]:
         hook(s, place)
     return s
 
 
-_Hooks = list[tuple[Hook, int]]
+_Hooks = Sequence[tuple[Hook, int]]
+_NO_HOOKS: Final[Sequence[_Hooks]] = ((),) * len(Stage)
 
 
-def _gather(s: Scored) -> tuple[int, list[_Hooks]]:
+def _gather(s: Scored) -> tuple[int, Sequence[_Hooks]]:
     """Return the options that jokers bring, and by stage the hooks, each with the place of the joker that it is of.
 
     In the list of :data:`Stage.JOKER` each joker has its entry: the place is -1 if it does nothing then.
     """
     jokers = s.jokers = s.run.jokers
-    stages: list[_Hooks] = [[], [], [], [], [], [], [], [], []]
-    own_moments = stages[Stage.JOKER]
+    if not jokers:
+        s.values = []
+        s.doublings = 0
+        s.faces = False
+        s.suits = SUITS_OF[False]
+        return 0, _NO_HOOKS
+    stages: list[list[tuple[Hook, int]]] = [[], [], [], [], [], [], [], [], []]
+    own_moments = stages[_JOKER]
     options = doublings = 0
     values: list[int] = []
     for place, joker in enumerate(jokers):
@@ -143,7 +154,7 @@ def _gather(s: Scored) -> tuple[int, list[_Hooks]]:
             if OPTIONS[kind] == OOPS:
                 doublings += 1
         for stage, hook, own in STAGE_HOOKS[kind]:
-            if stage == _OWN_MOMENT:
+            if stage == _JOKER:
                 own_moments[place] = hook, acting
             elif acting == place or not own:
                 stages[stage].append((hook, acting))
@@ -266,15 +277,10 @@ def _score_card(s: Scored, card: int) -> None:
 
 
 def _break_glass(s: Scored) -> None:
-    broken = tuple(
-        position
-        for position in s.scoring
-        if s.cards[position] & _ENHANCEMENT == GLASS << 6
-        and not s.cards[position] & DEBUFFED
-        and position not in s.destroyed
-        and s.happens(4)
-    )
-    s.destroyed += broken
+    for position in s.scoring:
+        card = s.cards[position]
+        if card & _ENHANCEMENT == _GLASS and not card & DEBUFFED and position not in s.destroyed and s.happens(4):
+            s.destroyed += (position,)
 
 
 def commit(run: Run, scored: Scored) -> None:
@@ -291,8 +297,9 @@ def commit(run: Run, scored: Scored) -> None:
     run.money += scored.money
     for place, card in zip(scored.positions, scored.cards, strict=True):
         run.hand[place] = card
-    for joker, value in zip(run.jokers, scored.values, strict=True):
-        joker.value = value
+    if run.jokers:
+        for joker, value in zip(run.jokers, scored.values, strict=True):
+            joker.value = value
     if scored.gone:
         run.jokers = [joker for place, joker in enumerate(run.jokers) if place not in scored.gone]
     run.consumables += scored.created

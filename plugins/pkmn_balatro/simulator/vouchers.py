@@ -89,6 +89,9 @@ VOUCHERS: Final = (
 ) = range(32)
 
 
+_BASES: Final = range(0, len(VOUCHERS), 2)
+
+
 def redeem(run: Run, voucher: int) -> None:
     """Give the run a voucher, with those effects that are numbers of the run.
 
@@ -125,6 +128,8 @@ def available(run: Run, besides: tuple[int, ...] = ()) -> list[int]:
         besides: Vouchers that are already offered.
     """
     had = run.vouchers
+    if not had and not besides:
+        return list(_BASES)
     return [
         voucher
         for voucher in range(len(VOUCHERS))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.worker_pools import assert_same_observations
 
@@ -97,7 +97,6 @@ def test_no_further_steps_begin_once_it_is_enough(spec: WorkerSpec) -> None:
         assert_same(pool, results, other, one_by_one(other, STEPS + len(results[0].rows)))
 
 
-@settings(deadline=None)
 @given(
     st.integers(1, 20),
     st.integers(0, 200),

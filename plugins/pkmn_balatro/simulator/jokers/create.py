@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from pkmn_balatro.simulator.cards import GLASS, GOLD, LUCKY, NEGATIVE, STEEL, STONE, enhancement_of, rank_of, suit_of
+from pkmn_balatro.simulator.cards import (
+    ENHANCEMENT_SHIFT,
+    GLASS,
+    GOLD,
+    LUCKY,
+    NEGATIVE,
+    STEEL,
+    STONE,
+    enhancement_of,
+    rank_of,
+    suit_of,
+)
 from pkmn_balatro.simulator.hands import FIVE
 from pkmn_balatro.simulator.jokers.kinds import JOKERS, LEGENDARY, kind_named
 from pkmn_balatro.simulator.jokers.passive import SHOWMAN
@@ -16,6 +27,8 @@ from pkmn_balatro.simulator.run import HANDS, Joker, Run
 EDITION_PRICES: Final = (0, 2, 3, 5, 5)
 """Dollars that each edition adds to a joker's cost."""
 
+_ENHANCEMENT: Final = 0xF << ENHANCEMENT_SHIFT
+_STONE: Final = STONE << ENHANCEMENT_SHIFT
 _TO_DO_LIST: Final = kind_named("To Do List")
 _GROS_MICHEL: Final = kind_named("Gros Michel")
 _CAVENDISH: Final = kind_named("Cavendish")
@@ -117,7 +130,7 @@ def choose_consumable(run: Run, chance: random.Random, kinds: range, into: list[
 def new_targets(run: Run) -> None:
     """Choose the cards of the round for The Idol, Mail-In Rebate, Ancient Joker and Castle, from the deck."""
     counters, luck = run.counters, run.random
-    cards = [card for card in whole_deck(run) if enhancement_of(card) != STONE]
+    cards = [card for card in whole_deck(run) if card & _ENHANCEMENT != _STONE]
     if cards:
         idol = luck.choice(cards)
         counters["idol rank"], counters["idol suit"] = rank_of(idol), suit_of(idol)
