@@ -26,7 +26,7 @@ from pkmncli.atomic_files import (
     write_json,
 )
 from pkmncli.checkpoint_index import LATEST, VERSIONS_FILE, Checkpoints
-from pkmncli.errors import CheckpointError, RunError, did_you_mean
+from pkmncli.errors import CheckpointError, ConfigurationError, RunError, did_you_mean
 from pkmncli.outgoing_text import redact
 from pkmncli.run_labels import LABELS_FILE, read_labels
 from pkmncli.run_lock import LOCK_FILE, RunLock, is_locked, read_holder
@@ -264,7 +264,8 @@ def create_run(save_dir: Path, game: str, made_by: str, name: str | None = None)
             An empty game is left out.
 
     Raises:
-        RunError: the name is taken or invalid, or the folder cannot be made.
+        ConfigurationError: the name is invalid.
+        RunError: the name is taken, or the folder cannot be made.
     """
     check_run_name(save_dir, name)
     stem = name or "-".join(filter(None, (time.strftime("%Y%m%d-%H%M"), game, made_by)))
@@ -275,17 +276,22 @@ def create_run(save_dir: Path, game: str, made_by: str, name: str | None = None)
 
 
 def check_run_name(save_dir: Path, name: str | None) -> None:
-    """Check a run's name. Raise RunError if it is taken or invalid."""
+    """Check the name of a new run.
+
+    Raises:
+        ConfigurationError: no run can have it.
+        RunError: it is taken, or the folder's name can't be written.
+    """
     if not _is_unicode(str(save_dir.absolute())):
         raise RunError(
             f"save_dir {str(save_dir)!r}: a name in it is no UTF-8, as config.toml needs it; rename the folder"
         )
     if name is not None and not RUN_NAME.fullmatch(name):
-        raise RunError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
+        raise ConfigurationError(f"run name {name!r}: use letters, digits, '.', '_', '+' and '-', without a folder")
     if name is not None and len(name.encode()) > LONGEST_NAME:
-        raise RunError(f"run name {name[:40]}...: has more than {LONGEST_NAME} bytes, which no folder can have")
+        raise ConfigurationError(f"run name {name[:40]}...: has more than {LONGEST_NAME} bytes, too long for a folder")
     if name == LATEST:
-        raise RunError(f"run name {name!r}: is the word for the newest run; choose another name")
+        raise ConfigurationError(f"run name {name!r}: is the word for the newest run; choose another name")
     if name is not None and (save_dir / name).exists():
         raise RunError(f"run {save_dir / name} exists already: choose another name, or resume that run")
 

@@ -7,12 +7,17 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # A run that a shell or `nohup` started in the background ignores these signals, and so would every process that a test
 # starts and then interrupts.
 for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
+
+# Time decides no test.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 gc.disable()
 

@@ -152,9 +152,9 @@ def build_asked(
     waits: bool,
     report: Callable[[str], None],
     tell: Callable[[str], None],
-    form: ReplyForm,
-) -> tuple[LLMClient | EnsembleClient, EnsembleChoice | None]:
-    """Return the client of the chosen model, or that of the models of ``llm_ensemble`` with the choice among them.
+    form: ReplyForm | None = None,
+) -> LLMClient | EnsembleClient:
+    """Return the client of the chosen model, or that of the models of ``llm_ensemble``.
 
     Args:
         settings, registry, report, tell, form: as for :func:`build_client`, also the errors.
@@ -162,7 +162,7 @@ def build_asked(
     """
     train = settings.train
     if not train.llm_ensemble:
-        return build_client(settings, registry, report=report, tell=tell, form=form), None
+        return build_client(settings, registry, report=report, tell=tell, form=form)
     clients: dict[str, LLMClient] = {}
     for name in train.llm_ensemble:
         llm, model = member_of_text(name)
@@ -178,8 +178,14 @@ def build_asked(
                 client.close()
             raise
         clients[name].meanwhile = "The other models continue"
+    return EnsembleClient(clients, waits)
+
+
+def build_choice(settings: ResolvedSettings, form: ReplyForm) -> EnsembleChoice | None:
+    """Return the choice among the answers of the models of ``llm_ensemble``; None without them."""
+    train = settings.train
     key = partial(action_key, names=form.actions)
-    return EnsembleClient(clients, waits), EnsembleChoice(train.llm_ensemble, train.llm_ensemble_by, key)
+    return EnsembleChoice(train.llm_ensemble, train.llm_ensemble_by, key) if train.llm_ensemble else None
 
 
 def _report_of(name: str, report: Callable[[str], None], text: str) -> None:
@@ -204,33 +210,68 @@ def advice_seed(settings: ResolvedSettings) -> int:
     return derive_seed(settings.train.seed, Purpose.ADVICE) >> 1
 
 
-def build_coordinator(
-    settings: ResolvedSettings, registry: Registry, environments: Environments, *, tell: Callable[[str], None]
-) -> AdviceParts | None:
-    """Return the parts of a training's advice, with a connected model; None without a model.
+def connect(
+    settings: ResolvedSettings, registry: Registry, *, tell: Callable[[str], None]
+) -> LLMClient | EnsembleClient | None:
+    """Return the client of a training's model, or of its models, before there are environments; None without a model.
 
     Args:
         settings: of the training.
         registry: of the plugins.
-        environments: of the training.
         tell: receives messages for people, from any thread.
+
+    Raises:
+        LLMConnectionError, ConfigurationError: as :func:`build_client`, or a file for the prompts is wrong.
     """
     train = settings.train
     if train.llm == NONE:
         return None
+    PromptTemplate.load(train.llm_prompt)
+    _earlier_lessons(settings)
+    return build_asked(settings, registry, waits=_waits(settings), report=tell, tell=tell)
+
+
+def _earlier_lessons(settings: ResolvedSettings) -> EarlierLessons:
+    file = settings.train.lessons_file
+    return EarlierLessons.load(file) if file else EarlierLessons()
+
+
+def _waits(settings: ResolvedSettings) -> bool:
+    """Return whether steps wait for advice. Replies of a cache come at once, and always at the same step."""
+    train = settings.train
+    return train.llm_wait or train.model_alone or CacheUse(train.llm_cache) is CacheUse.ONLY
+
+
+def build_coordinator(
+    settings: ResolvedSettings,
+    client: LLMClient | EnsembleClient,
+    environments: Environments,
+    *,
+    tell: Callable[[str], None],
+) -> AdviceParts:
+    """Return the parts of a training's advice.
+
+    Args:
+        settings: of the training.
+        client: of the model, as :func:`connect` returns it.
+        environments: of the training.
+        tell: receives messages for people, from any thread.
+    """
+    train = settings.train
     rules = train.pilot != NONE
     alone = train.model_alone
     form = ReplyForm(environments.skills, environments.action_names, notes=train.llm_notes > 0)
+    for one in client.models.values() if isinstance(client, EnsembleClient) else (client,):
+        one.form = form
+        if isinstance(one.backend, BaseLLMManager):
+            one.backend.form = form
     template = PromptTemplate.load(train.llm_prompt, train.max_context_length, form)
-    earlier = EarlierLessons.load(train.lessons_file) if train.lessons_file else EarlierLessons()
-    # Replies of a cache alone come at once, and must come at the same step every time.
-    waits = train.llm_wait or alone or CacheUse(train.llm_cache) is CacheUse.ONLY
-    client, choice = build_asked(settings, registry, waits=waits, report=tell, tell=tell, form=form)
+    choice = build_choice(settings, form)
     requests = AdviceRequests(
         client,
         environments.num_envs,
         most_open=train.llm_max_open,
-        waits=waits,
+        waits=_waits(settings),
         patience_s=2 * Backoff().attempts * train.llm_timeout_s + min(4 * train.llm_load_time_s, LONGEST_S) + 60,
     )
     # Alone, the model is followed wherever it has advice; otherwise the strategy decides the share.
@@ -245,7 +286,7 @@ def build_coordinator(
         temperature=train.llm_temperature,
         reply_tokens=train.llm_reply_tokens,
         lessons=train.lessons,
-        earlier=earlier,
+        earlier=_earlier_lessons(settings),
         rules=rules,
         summary=train.llm_summary,
         most_notes=train.llm_notes,

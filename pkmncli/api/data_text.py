@@ -93,7 +93,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     except ValueError as error:
         fault = "a number has too many digits" if "digits" in str(error) else str(error)
     if fault:
-        raise tomllib.TOMLDecodeError(fault) from None
+        # Python 3.14 warns of a call without a place in the text, and 3.11 shows one that is given as a tuple
+        raise tomllib.TOMLDecodeError.__new__(tomllib.TOMLDecodeError, fault) from None
     return content
 
 

@@ -215,7 +215,7 @@ class OptionalTracker(Tracker, Protocol):
 
 
 class OptionalSettings(Protocol):
-    """Class attributes that a settings model may have."""
+    """Class attributes and methods that a settings model may have."""
 
     pilots: ClassVar[Sequence[str]]
     """Of an environment: names of its plugin's pilots that can play it. The first one does by default."""
@@ -223,3 +223,10 @@ class OptionalSettings(Protocol):
     """Of an environment: observation type that is best to learn from."""
     serves: ClassVar[Sequence[str]]
     """Of a language model's backend: beginnings of the model names that it is chosen for."""
+
+    def check(self) -> None:
+        """Of an environment: raise the errors that are known without building it, such as a missing file.
+
+        A training calls it before its processes start and libraries are imported, so it takes little time.
+        """
+        ...

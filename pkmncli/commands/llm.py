@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from pkmncli.advice.build import build_asked, build_backend, build_client
+from pkmncli.advice.build import build_asked, build_backend, build_choice, build_client
 from pkmncli.advice.journal import member_values
 from pkmncli.api import ActionNames
 from pkmncli.command_forms import command_group, with_options
@@ -140,11 +140,12 @@ def ask(
         typer.echo(json.dumps(asdict(prompt)) if as_json else f"{prompt.system}\n\n{prompt.text}")
         return
     with Console(file=drawing_stream(error=True)).status("waiting for the language model"):
-        client, choice = build_asked(settings, registry, waits=True, report=say, tell=say, form=form)
+        client = build_asked(settings, registry, waits=True, report=say, tell=say, form=form)
         try:
             answer = client.ask(view.request)
         finally:
             client.close()
+    choice = build_choice(settings, form)
     if choice is not None:
         answer = choice.choose(answer, None)
     typer.echo(_as_json(prompt, answer) if as_json else _as_text(prompt, answer, form.actions))

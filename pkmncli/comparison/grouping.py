@@ -16,7 +16,8 @@ NOT_THE_METHOD = frozenset(
         *("preset", "seed", "run_name", "save_dir", "decision_db_path", "device", "torch_threads"),
         *("headless", "quiet", "web", "web_port", "web_host_name", "web_root_path", "track", "log_level"),
         *("disk_limit_gb", "keep_checkpoints"),
-        *("save_interval", "save_interval_episodes", "eval_interval", "eval_interval_episodes", "eval_episodes"),
+        *("save_interval", "save_interval_episodes", "save_interval_minutes"),
+        *("eval_interval", "eval_interval_episodes", "eval_episodes"),
         *("final_episodes", "film"),
         *("llm_cache_path", "llm_budget_usd", "llm_budget_tokens", "llm_prices"),
     }

@@ -34,6 +34,7 @@ MAY_CHANGE = (
     "episodes",
     "save_interval",
     "save_interval_episodes",
+    "save_interval_minutes",
     "eval_interval",
     "eval_interval_episodes",
     "eval_episodes",
@@ -399,6 +400,12 @@ class TrainSettings(BaseModel):
         10_000, ge=1, description="steps between two checkpoints, over all environments"
     )
     save_interval_episodes: int | None = Field(None, ge=1, description="episodes between two checkpoints, beside steps")
+    save_interval_minutes: float = Field(
+        10.0,
+        gt=0,
+        allow_inf_nan=False,
+        description="maximum minutes between two checkpoints, beside steps and episodes",
+    )
     eval_interval: Annotated[int | None, Option(Heading.LENGTH, "Steps between evaluations of the learner alone.")] = (
         Field(None, ge=1, description="steps between two evaluations of the learner alone")
     )

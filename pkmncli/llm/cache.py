@@ -6,6 +6,7 @@ import hashlib
 import json
 import sqlite3
 import threading
+from contextlib import ExitStack
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -64,19 +65,21 @@ class ReplyCache:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self._lock = threading.Lock()
+        where = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         try:
-            if read_only:
-                self._database = sqlite3.connect(
-                    f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False
-                )
-                self._database.execute("SELECT key FROM replies LIMIT 1")
-            else:
+            if not read_only:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._database = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
-                self._database.execute("PRAGMA journal_mode = WAL")
-                self._database.execute("PRAGMA synchronous = NORMAL")
-                with self._database:
-                    self._database.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT)")
+            self._database = sqlite3.connect(where, uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
+            with ExitStack() as unless_usable:
+                unless_usable.callback(self._database.close)
+                if read_only:
+                    self._database.execute("SELECT key FROM replies LIMIT 1")
+                else:
+                    self._database.execute("PRAGMA journal_mode = WAL")
+                    self._database.execute("PRAGMA synchronous = NORMAL")
+                    with self._database:
+                        self._database.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT)")
+                unless_usable.pop_all()
         except (sqlite3.Error, OSError) as error:
             raise RunError(
                 f"The cache of replies {path} can't be used ({error}): name another with --llm-cache-path"

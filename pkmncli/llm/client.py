@@ -200,7 +200,9 @@ class LLMClient:
         self._reported_spent = state["budget_reported"] and bool(self.usage.spent)  # the budget may be larger now
 
     def close(self) -> None:
-        """Close the backend and the cache, without waiting for requests in progress."""
+        """Close the backend and the cache, once, without waiting for requests in progress."""
+        if self.stopping.is_set():
+            return
         self.stopping.set()
         self.backend.close()
         if self.cache is not None:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from pkmncli.api.data_text import parse_json
 from pkmncli.atomic_files import open_regular, reason, to_disk, write_errors_explained
 from pkmncli.config.run_file import read_run_file
-from pkmncli.errors import RunError, first_fault
+from pkmncli.errors import ConfigurationError, RunError, first_fault
 from pkmncli.run_upkeep.bundle import DESCRIPTION, FORMAT, LARGEST_BYTES, BundledFile, Description, belongs
 from pkmncli.runs import Run, check_run_name
 from pkmncli.training.checkpoints.files import read_checkpoint
@@ -35,13 +35,14 @@ def import_bundle(file: Path, save_dir: Path, name: str | None = None, *, source
         source: what messages call the file; by default its path.
 
     Raises:
+        ConfigurationError: the given name is invalid.
         RunError: the file is missing, damaged, not a bundle or of a newer version, or the name is taken.
         CheckpointError: its checkpoint is damaged, or of another version.
     """
     source = source or str(file)
     with _opened(file, source) as archive:
         about = _description(archive, source)
-        check_run_name(save_dir, name or about.run)
+        _check_name(save_dir, name, about.run, source)
         folder = save_dir.absolute() / (name or about.run)
         temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
         with write_errors_explained(folder):
@@ -59,6 +60,15 @@ def import_bundle(file: Path, save_dir: Path, name: str | None = None, *, source
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return Run(folder)
+
+
+def _check_name(save_dir: Path, given: str | None, former: str, source: str) -> None:
+    try:
+        check_run_name(save_dir, given or former)
+    except ConfigurationError as error:
+        if given:
+            raise
+        raise RunError(f"{source} is damaged: {error}") from None
 
 
 @contextmanager

@@ -47,7 +47,8 @@ def rename(run: Run, name: str) -> Run:
     """Rename a run's folder. The run is still found by its old name.
 
     Raises:
-        RunError: the name is taken or invalid, or a process writes the run.
+        ConfigurationError: the name is invalid.
+        RunError: it is taken, or a process writes the run.
     """
     check_run_name(run.folder.parent, name)
     renamed = Run(run.folder.with_name(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -59,6 +60,8 @@ class TrainerOptions:
     hand_over: HandOverSettings = field(default_factory=HandOverSettings)
     pretrain_steps: int = 0
     """Updates before the learner decides anything."""
+    save_interval_s: float = math.inf
+    """Seconds since the latest checkpoint after which another one is due."""
     start: str = ""
     """Hash of the saved state in which every episode begins; empty for the game's own start."""
 
@@ -130,6 +133,7 @@ def trainer_options(
             None if train.save_interval_episodes and by_default else train.save_interval,
             train.save_interval_episodes,
         ),
+        save_interval_s=60 * train.save_interval_minutes,
         eval_interval=Interval(train.eval_interval, train.eval_interval_episodes),
         hand_over=settings.hand_over,
         pretrain_steps=train.pretrain_steps,

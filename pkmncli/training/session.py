@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pkmncli.advice.build import AdviceParts, build_coordinator
+from pkmncli.advice.build import AdviceParts, build_coordinator, connect
 from pkmncli.api import Algorithm, LLMRequest, RunInfo
 from pkmncli.atomic_files import write_json
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import NONE, ResolvedSettings, TrainSettings
 from pkmncli.diagnostics import say, warn
 from pkmncli.errors import PkmnError, RunError
+from pkmncli.llm.client import LLMClient
+from pkmncli.llm.ensemble import EnsembleClient
 from pkmncli.llm.probe import measure
 from pkmncli.plugins import Registry
 from pkmncli.plurals import counted
@@ -120,6 +122,7 @@ class TrainingSession:
         self._callbacks = callbacks
         self._on_trainer = on_trainer
         self._trackers: list[TrackedRun] = []
+        self._client: LLMClient | EnsembleClient | None = None
 
     def start(self) -> Outcome:
         """Create a new run and train it. Nothing is written before the environments run."""
@@ -131,7 +134,7 @@ class TrainingSession:
             started_from = self._begin_from_weights(pool, learner)
             pool.reset()  # a start state that does not fit is reported before there is a run
             shown = self._show_demonstrations(pool, learner, interrupted)
-            advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
+            advice = self._advice(pool)
             measures = train.llm_probe and not self._progress.quiet
             # Before the trainer, which resets the pool.
             request = advice.sample_request() if advice is not None and measures else None
@@ -170,15 +173,14 @@ class TrainingSession:
                 schedule_steps = checkpoint.content.trainer.schedule_steps
                 options = trainer_options(self._settings, pool.max_steps_per_episode, schedule_steps)
                 learner = self._learner(pool, options)
-                advice = build_coordinator(self._settings, self._registry, pool, tell=self._tell)
+                advice = self._advice(pool)
                 return self._train(run, lock, pool, learner, options, checkpoint, advice, interrupted)
 
     @contextmanager
     def _interruptible(self, first_line: str) -> Iterator[InterruptFlag]:
-        """Show the first line, and find the trackers. From that line on, a first Ctrl-C saves and stops."""
+        """Show the first line. From that line on, a first Ctrl-C saves and stops."""
         with Installed(), InterruptFlag(STOPPING) as interrupted:
-            self._progress.message(first_line)  # before trackers, which may take seconds to import
-            self._trackers = chosen_trackers(self._settings, self._registry)
+            self._progress.message(first_line)
             yield interrupted
 
     @property
@@ -222,10 +224,19 @@ class TrainingSession:
 
     @contextmanager
     def _workers(self) -> Iterator[WorkerPool]:
+        """Start the environments, after what else can fail: a file, then the model, then trackers, slow to import."""
         spec = self._spec()
+        spec.environment.check()
         check_capacity(spec, say)
-        with WorkerPool(spec, on_loss=self._report_loss) as pool:
-            yield pool
+        with ExitStack() as closing:
+            self._client = connect(self._settings, self._registry, tell=self._tell)
+            if self._client is not None:
+                closing.callback(self._client.close)
+            self._trackers = chosen_trackers(self._settings, self._registry)
+            yield closing.enter_context(WorkerPool(spec, on_loss=self._report_loss))
+
+    def _advice(self, pool: WorkerPool) -> AdviceParts | None:
+        return None if self._client is None else build_coordinator(self._settings, self._client, pool, tell=self._tell)
 
     def _spec(self) -> WorkerSpec:
         return worker_spec(self._settings, self._registry, Purpose.TRAINING, headless=self._settings.train.headless)

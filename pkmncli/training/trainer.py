@@ -100,6 +100,7 @@ class Trainer:
         self._latest: np.void | None = None
         """Record of the first environment's latest step."""
         self._saved_at = -1
+        self._saved_time = time.perf_counter()
         self._save_wanted = self._save_as_best = self._stop_wanted = False
         self._paused_s = 0.0
         self.interrupted: Callable[[], bool] = lambda: False
@@ -252,7 +253,8 @@ class Trainer:
         now = statistics.progress
         if self._options.eval_interval.passed(before, now):
             self._evaluate()
-        if self._save_wanted or self._options.save_interval.passed(before, now):
+        late = time.perf_counter() - self._saved_time >= self._options.save_interval_s
+        if late or self._save_wanted or self._options.save_interval.passed(before, now):
             self.save_checkpoint()
 
     def _one_step(self, began: float, asked: float) -> None:
@@ -468,6 +470,6 @@ class Trainer:
         )
         self._notify(Callback.before_checkpoint)
         path = self._keeper.save(checkpoint, lambda: list(self._learner.segments()))
-        self._saved_at = self.statistics.steps
+        self._saved_at, self._saved_time = self.statistics.steps, time.perf_counter()
         self._save_wanted = self._save_as_best = False
         self._notify(Callback.on_checkpoint, self, path)

@@ -115,6 +115,13 @@ class EnvironmentSettings(EmulationSettings):
             return cls(game_folder=folder, rom_path=rom, force_rom=force_rom)
         return cls(game=game, rom_path=rom, force_rom=force_rom)
 
+    def check(self) -> None:
+        """Raise RomError or EnvironmentSetupError if the image or the profile that they name can't be played."""
+        from pkmn_pyboy.profile.selection import select_game  # noqa: PLC0415 - the bundled game needs no check
+
+        if (self.rom_path, self.game, self.game_folder) != (None, None, None):
+            select_game(self)
+
     @field_validator("rewards", mode="before")
     @classmethod
     def _weights_alone(cls, value: Any) -> Any:

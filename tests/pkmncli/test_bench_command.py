@@ -52,6 +52,7 @@ def test_a_quantity_may_be_at_most_its_budget() -> None:
     assert (measured.value, measured.low, measured.high, measured.met) == (200, 100, 300, True)
 
 
+@pytest.mark.long
 def test_figures_as_json(pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup.bench_startup, "__defaults__", (2, never))  # rounds: the form is tested, not the speed
     result = pkmn("bench", "startup", "--json")

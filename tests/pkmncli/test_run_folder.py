@@ -16,7 +16,7 @@ import pytest
 
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.config import ResolvedSettings
-from pkmncli.errors import RunError
+from pkmncli.errors import ConfigurationError, RunError
 from pkmncli.plugins import get_registry
 from pkmncli.runs import LAYOUT_VERSION, Run, create_run, list_runs, open_run
 from pkmncli.training.checkpoints import files as checkpoints
@@ -41,7 +41,7 @@ def test_a_given_name_is_taken_once_and_stays_in_its_folder(tmp_path: Path) -> N
     with pytest.raises(RunError, match="first exists already: choose another name"):
         create_run(tmp_path, "quillwood", "dqn", name="first")
     for name in ("../first", "a/b", "", ".hidden", "-x"):
-        with pytest.raises(RunError, match="use letters, digits"):
+        with pytest.raises(ConfigurationError, match="use letters, digits"):
             create_run(tmp_path, "quillwood", "dqn", name=name)
 
 

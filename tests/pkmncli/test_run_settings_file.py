@@ -36,6 +36,7 @@ def settings_of(run: Run) -> ResolvedSettings:
     return ResolvedSettings.from_run(run.folder, get_registry())
 
 
+@pytest.mark.long
 def test_a_file_cut_anywhere_is_refused(run: Run) -> None:
     text = run.config_file.read_text()
     whole = text.rstrip("\n")

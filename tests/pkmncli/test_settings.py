@@ -330,7 +330,7 @@ def test_a_run_reads_back_what_was_written(resolve: Resolve, tmp_path: Path, plu
     assert read.to_toml() == text
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     note=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30),
     learning_rate=st.floats(min_value=1e-30, max_value=1e12),

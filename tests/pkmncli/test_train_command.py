@@ -370,7 +370,7 @@ def test_wrong_usage_is_a_line_or_two_and_leaves_nothing(
 
 def test_a_name_that_is_taken_or_unfit(pkmn: Pkmn, small_run: Run, tmp_path: Path) -> None:
     assert "exists already" in one_line(pkmn("train", "--run-name=it"), 5)
-    assert "run name" in one_line(pkmn("train", "--run-name=../it"), 5)
+    assert "run name" in one_line(pkmn("train", "--run-name=../it"), 2)
     (tmp_path / "file").write_text("")
     assert "file" in one_line(pkmn("train", "--save-dir=file"), 5)
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["it"]

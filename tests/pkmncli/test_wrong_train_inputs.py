@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.wrong_inputs import assert_refused, wrong_inputs
+
+from pkmncli.training import session
 
 CASES = [
     ("train --colour", 2, "No such option: --colour"),
@@ -32,6 +35,7 @@ CASES = [
         2,
         "there is no llm backend 'gpt-4'; a model is named after its backend, as BACKEND:gpt-4. Known:",
     ),
+    ("train --rl", 2, "Option '--rl' requires an argument"),
     ("train --steps 1.5", 2, "Invalid value for '--steps' / '--actions': '1.5': must be a whole number"),
     ("train --episodes 0", 2, "setting 'episodes' = 0 (option --episodes): must be at least 1"),
     ("train --envs 0", 2, "setting 'envs' = 0 (option --envs): must be at least 1"),
@@ -237,9 +241,9 @@ CASES = [
     ("train --torch-threads 0", 2, "setting 'torch_threads' = 0 (option --torch-threads): must be at least 1"),
     ("train --save-dir file.txt", 5, "cannot be made"),
     ("train --save-dir /proc", 5, "cannot be made"),
-    ("train --run-name a/b", 5, "run name 'a/b': use letters, digits, '.', '_', '+' and '-', without a folder"),
-    ("train --run-name ..", 5, "run name '..': use letters, digits, '.', '_', '+' and '-', without a folder"),
-    ("train --run-name latest", 5, "run name 'latest': is the word for the newest run; choose another name"),
+    ("train --run-name a/b", 2, "run name 'a/b': use letters, digits, '.', '_', '+' and '-', without a folder"),
+    ("train --run-name ..", 2, "run name '..': use letters, digits, '.', '_', '+' and '-', without a folder"),
+    ("train --run-name latest", 2, "run name 'latest': is the word for the newest run; choose another name"),
     ('train --run-name ""', 2, "setting 'run_name' = '' (option --run-name): must be of a length of at least 1"),
     ("train --run-name {name} --save-dir {runs}", 5, "exists already: choose another name"),
     ("train --save-interval 0", 2, "setting 'save_interval' = 0 (option --save-interval): must be at least 1"),
@@ -351,3 +355,28 @@ def test_a_training_with_a_wrong_input_does_not_begin(
     line: str, code: int, said: str, pkmn: Callable[..., Any], shared_run: Callable[..., Path], tmp_path: Path
 ) -> None:
     assert_refused((line, code, said), pkmn, shared_run, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--rom=nowhere.gbc"], 3, "No cartridge image at"),
+        (["--game=crystal"], 3, "needs your own cartridge image"),
+        (["--env=gameboy", "--rom=nowhere.gbc"], 3, "No cartridge image at"),
+        (["--llm=ollama", "--set=ollama.host=127.0.0.1:1"], 4, "Ollama at 127.0.0.1:1 can't be reached"),
+        (
+            ["--llm-ensemble=ollama:a", "--llm-ensemble=ollama:b", "--set=ollama.host=127.0.0.1:1"],
+            4,
+            "Ollama at 127.0.0.1:1 can't be reached",
+        ),
+    ],
+)
+def test_a_missing_image_or_server_is_said_before_anything_starts(
+    options: list[str], code: int, said: str, pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    for slow in ("chosen_trackers", "WorkerPool"):
+        monkeypatch.setattr(session, slow, lambda *given, slow=slow, **named: begun.append(slow))
+    result = pkmn("train", *options)
+    assert (result.code, begun) == (code, [])
+    assert said in result.err

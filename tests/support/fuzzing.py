@@ -38,9 +38,7 @@ def fuzzed(*strategies: Any, examples: int = 25) -> Callable[[Callable[..., None
 
     def around(check: Callable[..., None]) -> Callable[[], None]:
         quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-        rule = settings(
-            max_examples=examples, deadline=None, derandomize=not SECONDS, database=None, suppress_health_check=quiet
-        )
+        rule = settings(max_examples=examples, derandomize=not SECONDS, database=None, suppress_health_check=quiet)
 
         @pytest.mark.timeout(SECONDS * 2 + 300)
         def test() -> None:

@@ -67,6 +67,12 @@ class EnvironmentSpec(PartSpec):
             environment = _wrapped(environment, target, arguments)
         return adapted(environment, self.settings.get("max_steps_per_episode"))
 
+    def check(self) -> None:
+        """Raise what the environment's settings know to be wrong without building it, if their model has ``check``."""
+        model = None if self.config_target is None or self.script else pkgutil.resolve_name(self.config_target)
+        if model is not None and hasattr(model, "check"):
+            model(**self.settings).check()
+
     def inside(self, kind: Any = None) -> Any:
         """Build the environment from its settings alone; of a class of a script, if ``kind`` is given."""
         if kind is None or self.config_target is None:

@@ -80,7 +80,7 @@ export class Chart {
     const series = present.map((name, index) => ({ label: this.names[name], stroke: colour(`--series-${index + 1}`), width: 2, spanGaps: true, points: { show: (plot) => plot.data[0].length < 40, size: 5 } }));
     this.plot = new uPlot({
       ...this.size(), legend: { show: false }, cursor: { drag: { x: false, y: false } }, scales: { x: { time: false }, y: this.written === percent ? { range: [0, 1] } : {} },
-      axes: [{ ...axis, values: (_, ticks) => ticks.map(compact) }, { ...axis, size: 58, values: (_, ticks) => ticks.map((tick) => this.written(tick)) }],
+      axes: [{ ...axis, values: (_, ticks) => tickTexts(ticks, compact) }, { ...axis, size: 58, values: (_, ticks) => tickTexts(ticks, this.written) }],
       series: [{}, ...series],
     }, this.data, this.place);
   }
@@ -98,6 +98,14 @@ export class Chart {
     const picked = steps.map((_, index) => index).filter((index) => (steps.length - 1 - index) % every === 0);
     replace(this.rows, picked.map((index) => row([number(count(steps[index])), ...columns.map((column) => number(this.written(column[index])))])));
   }
+}
+
+/** Return the texts of an axis, with as many digits as its ticks need to differ. */
+export function tickTexts(ticks, written) {
+  const texts = ticks.map((tick) => written(tick));
+  if (new Set(texts).size === texts.length) return texts;
+  const digits = Number((ticks[1] - ticks[0]).toPrecision(3)).toFixed(12).replace(/0+$/, "").split(".")[1].length;
+  return ticks.map((tick) => tick.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
 }
 
 const least = (values) => values.reduce((low, value) => Math.min(low, value));

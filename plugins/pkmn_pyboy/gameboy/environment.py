@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkmn_pyboy.emulation.buttons import BUTTONS
-from pkmn_pyboy.emulation.rom import load_rom
 from pkmn_pyboy.emulation.saved_state import NOVELTY, read_session
 from pkmn_pyboy.emulation.settings import settings_from
 from pkmn_pyboy.environments.emulated import EmulatedEnvironment
@@ -18,7 +17,6 @@ from pkmn_pyboy.environments.observation import pack_screen
 from pkmn_pyboy.gameboy.novelty import ScreenNovelty
 from pkmn_pyboy.gameboy.settings import GameBoySettings
 from pkmncli.api import Context, Facts
-from pkmncli.errors import ConfigurationError, RomError
 
 _EPISODE_STEPS = 2_000
 
@@ -43,9 +41,7 @@ class GameBoyEnvironment(EmulatedEnvironment):
 
     def __init__(self, settings: GameBoySettings | None = None) -> None:
         self.settings = settings = settings or GameBoySettings()
-        _check(settings)
-        assert settings.rom_path is not None
-        rom = load_rom(settings.rom_path)
+        rom = settings.image()
         title = "".join(letter for letter in rom.header.title if letter.isprintable()).strip()
         self.names: dict[str, Any] = {"game": title or rom.path.stem}
         super().__init__(
@@ -142,16 +138,3 @@ class GameBoyEnvironment(EmulatedEnvironment):
 def make_game_boy(**settings: Any) -> GameBoyEnvironment:
     """Build the environment from settings given as keywords, for ``gymnasium.make``."""
     return GameBoyEnvironment(settings_from(GameBoySettings, settings))
-
-
-def _check(settings: GameBoySettings) -> None:
-    if settings.rom_path is None:
-        raise RomError("the environment gameboy needs an image: name it with --rom (rom_path)")
-    if settings.goal not in (None, "first", "last"):  # without goals, the first and the last are none
-        raise ConfigurationError(
-            f"setting 'goal' = {settings.goal!r}: the environment gameboy has no milestones; leave it out"
-        )
-    if settings.observation_type == "state":
-        raise ConfigurationError(
-            "setting 'observation_type' = 'state': the environment gameboy has only the screen; use screen"
-        )

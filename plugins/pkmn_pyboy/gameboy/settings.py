@@ -7,8 +7,10 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pkmn_pyboy.emulation.rom import RomImage, load_rom
 from pkmn_pyboy.emulation.settings import EmulationSettings
 from pkmncli.api import PROVIDED
+from pkmncli.errors import ConfigurationError, RomError
 
 
 class NoveltySettings(BaseModel):
@@ -47,6 +49,29 @@ class GameBoySettings(EmulationSettings, NoveltySettings):
     start_frames: int = Field(
         default=300, ge=1, le=100_000, description="Frames from power-on to the start of episodes."
     )
+
+    def image(self) -> RomImage:
+        """Return the cartridge image.
+
+        Raises:
+            RomError: it is not set, missing or damaged.
+            ConfigurationError: a goal or state variables are requested, which such a game lacks.
+        """
+        if self.rom_path is None:
+            raise RomError("the environment gameboy needs an image: name it with --rom (rom_path)")
+        if self.goal not in (None, "first", "last"):  # without goals, the first and the last are none
+            raise ConfigurationError(
+                f"setting 'goal' = {self.goal!r}: the environment gameboy has no milestones; leave it out"
+            )
+        if self.observation_type == "state":
+            raise ConfigurationError(
+                "setting 'observation_type' = 'state': the environment gameboy has only the screen; use screen"
+            )
+        return load_rom(self.rom_path)
+
+    def check(self) -> None:
+        """Raise the errors of :meth:`image`."""
+        self.image()
 
     @model_validator(mode="after")
     def _frames_fit(self) -> Self:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -53,7 +53,6 @@ def test_it_goes_through_all_stages_and_ends() -> None:
     assert (curriculum.stage, curriculum.advancements) == (4, 4)
 
 
-@settings(deadline=None)
 @given(earned=rewards, stays=st.lists(st.booleans(), min_size=60, max_size=60))
 def test_a_stage_is_left_exactly_when_all_criteria_are_met(earned: list[float], stays: list[bool]) -> None:
     curriculum = on_training(max_deviation=0.5)
@@ -139,7 +138,6 @@ def test_confidence_decays_to_the_next_stages_trust_and_no_further() -> None:
     assert curriculum.trust == 0.7
 
 
-@settings(deadline=None)
 @given(earned=rewards, decay=st.floats(0, 0.5), patience=st.integers(1, 30), stays=st.booleans())
 def test_trust_never_rises(earned: list[float], decay: float, patience: int, stays: bool) -> None:
     curriculum = on_training(confidence_decay_rate=decay, advancement_patience=patience)
@@ -150,7 +148,6 @@ def test_trust_never_rises(earned: list[float], decay: float, patience: int, sta
         before = curriculum.trust
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_with_equal_confidences_the_language_models_share_never_rises_as_stages_advance(seed: int) -> None:
     """With equal confidences in every stage, the advised side's steps, and the model's share of them, only decrease."""
@@ -170,7 +167,6 @@ def test_with_equal_confidences_the_language_models_share_never_rises_as_stages_
     assert shares[0] > shares[-1]
 
 
-@settings(deadline=None)
 @given(earned=rewards, cut=st.integers(0, 60), measure=st.sampled_from(["greedy", "training"]))
 def test_a_saved_curriculum_goes_on_as_if_nothing_had_happened(earned: list[float], cut: int, measure: str) -> None:
     settings = CurriculumSettings(measure=measure, confidence_decay_rate=0.01, max_deviation=1.0)

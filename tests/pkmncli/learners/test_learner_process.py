@@ -15,7 +15,7 @@ import numpy as np
 import psutil
 import pytest
 import torch
-from support.crash import SECONDS_TO_START, learn_in_a_process
+from support.crash import learn_in_a_process
 from support.learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
 from support.variants import long_after
 
@@ -280,9 +280,7 @@ def test_a_process_that_takes_long_is_waited_for_and_the_log_says_so(
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as other:
         asked = other.submit(stream.learner.state_dict)
-        ends = time.monotonic() + SECONDS_TO_START
         while "has not answered" not in caplog.text:
-            assert time.monotonic() < ends
             time.sleep(0.05)
         assert not asked.done()
         os.kill(pid, signal.SIGCONT)
@@ -345,6 +343,7 @@ def test_errors_there_are_raised_here(moves_at_once: None) -> None:
     stream.learner.close()
 
 
+@pytest.mark.long
 def test_the_process_ends_with_its_learner(moves_at_once: None) -> None:
     stream = LearnerStream(learner("dqn"))
     pid = moved(stream)

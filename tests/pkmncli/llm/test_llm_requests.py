@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import psutil
 import pytest
 from support.llm_fakes import GOOD, REQUEST, FakeBackend, client_of
 
@@ -140,5 +141,6 @@ def test_a_file_that_is_no_cache_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="llm-cache-path") as error:
         ReplyCache(path)
     assert "\n" not in str(error.value)
+    assert str(path) not in [file.path for file in psutil.Process().open_files()]
     with pytest.raises(RunError):
         ReplyCache(tmp_path / "none.sqlite", read_only=True)

@@ -17,8 +17,10 @@ from support.killed_training import train_until
 from support.variants import long_after
 
 from pkmncli.api import LLMReply, LLMRequest, Source
+from pkmncli.errors import EmulatorError
 from pkmncli.runs import Run
 from pkmncli.testing.scripted import ScriptedBackend
+from pkmncli.training import session
 
 ADVICE = {"skill": "press", "map": None, "x": None, "y": None, "confidence": 0.8, "reason": "a test"}
 WALK = json.dumps(ADVICE | {"goal": "walk", "presses": ["right", "up", "up"]})
@@ -234,6 +236,23 @@ def test_a_model_that_cannot_be_reached_ends_the_training_before_it_begins(
     assert len(result.err.splitlines()) == 1
     assert "none.toml" in result.err
     assert list(tmp_path.glob("runs/*")) == []
+
+
+def test_a_model_is_closed_once_whether_or_not_its_training_begins(
+    pkmn: Callable[..., Any], small_training: list[str], script: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[str] = []
+    monkeypatch.setattr(ScriptedBackend, "close", lambda backend: closed.append(backend.model))
+    assert pkmn("train", *small_training, *script).code == 0
+    assert len(closed) == 1
+
+    def no_workers(*given: Any, **named: Any) -> None:
+        raise EmulatorError("none can be started")
+
+    monkeypatch.setattr(session, "WorkerPool", no_workers)
+    refused = pkmn("train", *small_training, *script, "--run-name=refused")
+    assert "none can be started" in refused.err
+    assert len(closed) == 2
 
 
 def test_an_optional_model_that_cannot_be_reached_is_told_and_done_without(

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from support.killed_training import train_until
@@ -42,7 +41,6 @@ def test_starts_are_sampled_by_their_shares() -> None:
     assert sampled.count("later") == 0
 
 
-@given_settings(deadline=None)
 @given(
     furthest=st.floats(0, 0.5),
     reached=st.floats(0, 0.5),

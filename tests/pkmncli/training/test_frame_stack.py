@@ -131,6 +131,7 @@ def test_a_task_that_needs_two_observations_is_learned_with_two_alone() -> None:
     assert mean_reward(2) > 0.9
 
 
+@pytest.mark.long
 def test_a_training_with_it_resumes_exactly_and_is_evaluated_and_exported(pkmn: Pkmn, tmp_path: Path) -> None:
     options = ["--env=gym:CartPole-v1", "--set=env.stack=3", "--rl=dqn", "--mode=rl-only"]
     options += ["--save-interval=50", "--no-film", "--final-episodes=0", "--set=dqn.normalize_observations=true"]

@@ -56,6 +56,21 @@ def test_a_mistake_is_one_line(settings: dict[str, Any], expected: str) -> None:
 
 
 @pytest.mark.long
+def test_a_slow_training_is_saved_by_the_clock_and_trains_the_same(
+    pkmn: Pkmn, assert_same_course: Callable[..., None], tmp_path: Path
+) -> None:
+    saved = {}
+    file = tmp_path / "slow.toml"
+    for minutes in ("1e-9", "1e9"):  # over at each step, and never
+        file.write_text(f"save_interval_minutes = {minutes}\nkeep_checkpoints = 100\n")
+        assert pkmn("train", f"--config={file}", *POLE, *SMALL[2:], "--steps=60", f"--run-name={minutes}").code == 0
+        names = [path.name for path in (tmp_path / "runs" / minutes / "checkpoints").glob("step-*")]
+        saved[minutes] = sorted(int(name.removeprefix("step-")) for name in names)
+    assert saved == {"1e-9": list(range(61)), "1e9": [0, 60]}
+    assert_same_course(tmp_path / "runs" / "1e-9", tmp_path / "runs" / "1e9")
+
+
+@pytest.mark.long
 def test_a_killed_training_goes_on_exactly_and_its_episodes_are_replayed(
     pkmn: Pkmn, course: Callable[[Path], dict[str, Any]], assert_same_course: Callable[..., None], tmp_path: Path
 ) -> None:

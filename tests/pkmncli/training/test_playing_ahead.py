@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.worker_pools import assert_same_observations
 
@@ -97,7 +97,6 @@ def test_no_further_steps_begin_once_it_is_enough(spec: WorkerSpec) -> None:
         assert_same(pool, results, other, one_by_one(other, STEPS + len(results[0].rows)))
 
 
-@settings(deadline=None)
 @given(
     st.integers(1, 20),
     st.integers(0, 200),
@@ -144,6 +143,9 @@ def test_a_training_is_the_same_whatever_is_taken_at_once(
     options = [f"--{name}={value}" for name, value in RANDOM_PLAY.items()]
     options += [budget, "--envs=3", "--save-interval=400", "--final-episodes=0", "--no-film"]
     assert pkmn("train", *options, "--run-name=ahead").code == 0
+    (tmp_path / "often.toml").write_text("save_interval_minutes = 1e-9\n")
+    assert pkmn("train", "--config=often.toml", *options, "--run-name=saved").code == 0
+    assert_same_course(tmp_path / "runs" / "ahead", tmp_path / "runs" / "saved")
     monkeypatch.setattr(pool_module, "_BLOCK_SECONDS", 0.0)
     assert pkmn("train", *options, "--run-name=singly").code == 0
     assert_same_course(tmp_path / "runs" / "ahead", tmp_path / "runs" / "singly")

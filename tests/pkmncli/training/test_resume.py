@@ -68,6 +68,7 @@ def test_a_training_killed_before_its_first_checkpoint_says_that_it_cannot_go_on
     assert "make one with 'pkmn train'" in result.err
 
 
+@pytest.mark.long
 def test_a_larger_budget_trains_on(
     pkmn: Callable[..., Any], small_training: list[str], course: Any, tmp_path: Path
 ) -> None:

@@ -48,7 +48,8 @@ def test_what_goes_wrong_is_told_by_its_fault(
         failure = failure_of(backend, case.timeout_s)
     assert failure.fault is case.fault
     assert failure.retry_after_s == case.retry_after_s
-    assert len(server.asked) == 1 or case.behaviour.status == 307
+    late = case.fault is LLMFault.TIMEOUT and not server.asked  # the time can end before a busy server has read it
+    assert len(server.asked) == 1 or late or case.behaviour.status == 307
     assert KEY not in caplog.text
 
 

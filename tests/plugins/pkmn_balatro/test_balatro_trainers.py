@@ -19,6 +19,7 @@ def _in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.long
 def test_a_training_that_another_script_continues_is_the_unbroken_one_also_with_a_curriculum(tmp_path: Path) -> None:
     def trained(name: str, *steps: int) -> Any:
         rewards: list[float] = []

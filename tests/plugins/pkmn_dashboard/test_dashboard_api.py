@@ -299,7 +299,6 @@ def test_whatever_is_asked_the_server_never_fails(finished_run: Path) -> None:
 
     @settings(
         max_examples=12,
-        deadline=None,
         database=None,
         derandomize=True,
         phases=[Phase.explicit, Phase.generate],

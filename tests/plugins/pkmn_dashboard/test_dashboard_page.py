@@ -90,6 +90,18 @@ def test_charts_grow_while_it_trains(training: PageTraining, open_page: OpenPage
 
 
 @pytest.mark.long
+def test_the_ticks_of_an_axis_differ(training: PageTraining, open_page: OpenPage) -> None:
+    page = open_page(training.url)
+    texts = page.evaluate(
+        "async () => { const main = document.querySelector('script[type=module]').src;"
+        " const { tickTexts } = await import(main.replace(/main[.]js.*/, 'charts.js'));"
+        " const whole = (value) => Math.round(value).toLocaleString('en');"
+        " return [[1086.25, 1086.5, 1086.75], [900, 1000], [1e-7, 2e-7]].map((ticks) => tickTexts(ticks, whole)); }"
+    )
+    assert texts == [["1,086.25", "1,086.50", "1,086.75"], ["900", "1,000"], ["0.0000001", "0.0000002"]]
+
+
+@pytest.mark.long
 def test_decisions_can_be_told_apart_by_who_decided(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
     rows = page.locator("#decision-rows tr")

@@ -160,6 +160,7 @@ def test_masked_actions_have_no_say_in_the_values() -> None:
     assert errors[False] > 0.2
 
 
+@pytest.mark.long
 def test_n_step_returns_carry_a_reward_n_states_further_for_each_target_network() -> None:
     def chain(state: int, action: int) -> tuple[int, float, bool]:
         return state + 1, 10.0 if state == 8 else 0.0, state == 8

@@ -45,7 +45,7 @@ def test_rows_are_sampled_in_proportion_to_powers_of_their_priorities() -> None:
     np.testing.assert_allclose(chances(priorities, range(100, 104)), expected / expected.sum(), atol=1e-3)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_only_rows_that_may_be_sampled_have_a_chance(data: st.DataObject) -> None:
     """Compared with a dictionary, through new rows, removed rows, late priorities of removed rows, and long pauses."""

@@ -112,7 +112,7 @@ def assert_agrees(history: History, buffer: ReplayBuffer, n_step: int) -> None:
         np.testing.assert_array_equal(kept["action_mask"], columns(kept["vector"].tolist())["action_mask"])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data(), num_envs=st.integers(1, 3), n_step=st.integers(1, 4), capacity=st.integers(4, 90))
 def test_every_step_comes_back_as_it_happened(data: st.DataObject, num_envs: int, n_step: int, capacity: int) -> None:
     history = History(num_envs)
@@ -122,7 +122,7 @@ def test_every_step_comes_back_as_it_happened(data: st.DataObject, num_envs: int
     assert_agrees(history, buffer, n_step)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(data=st.data(), num_envs=st.integers(1, 3), n_step=st.integers(1, 4))
 def test_a_buffer_loaded_from_its_segments_goes_on_like_the_first(
     data: st.DataObject, num_envs: int, n_step: int
@@ -141,7 +141,7 @@ def test_a_buffer_loaded_from_its_segments_goes_on_like_the_first(
     assert_agrees(history, loaded, n_step)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_a_sealed_segment_never_changes(data: st.DataObject) -> None:
     history = History(2)
@@ -168,7 +168,7 @@ def test_sealed_arrays_cannot_be_written() -> None:
         sealed.arrays["vector"][0] = 0
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(data=st.data(), num_envs=st.integers(1, 3), n_step=st.integers(1, 4), capacity=st.integers(16, 60))
 def test_prioritised_draws_give_what_happened_across_ends_of_episodes(
     data: st.DataObject, num_envs: int, n_step: int, capacity: int

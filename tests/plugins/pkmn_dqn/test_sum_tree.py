@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pkmn_dqn.sum_tree import SumTree
@@ -26,7 +26,6 @@ def changed(tree: SumTree, batches: list[list[tuple[int, float]]]) -> dict[int, 
     return numbers
 
 
-@settings(deadline=None)
 @given(data=st.data(), slots=st.integers(1, 70))
 def test_every_sum_is_that_of_its_children_and_a_refilled_tree_is_the_same_one(data: st.DataObject, slots: int) -> None:
     tree = SumTree(slots)
@@ -41,7 +40,6 @@ def test_every_sum_is_that_of_its_children_and_a_refilled_tree_is_the_same_one(d
     np.testing.assert_array_equal(again.nodes, nodes)
 
 
-@settings(deadline=None)
 @given(data=st.data(), slots=st.integers(1, 70), share=st.floats(0, 1))
 def test_a_slot_of_nothing_is_never_found(data: st.DataObject, slots: int, share: float) -> None:
     tree = SumTree(slots)

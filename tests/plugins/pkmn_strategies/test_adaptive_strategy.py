@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pkmn_strategies import AdaptiveStrategySystem, plugin
@@ -51,21 +51,19 @@ def switches(found: list[StrategyType], initial: StrategyType) -> int:
     return sum(one is not other for one, other in zip([initial, *found], found, strict=False))
 
 
-@settings(deadline=None)
 @given(seed=seeds, initial=starts)
 def test_advice_that_is_worse_than_the_rules_loses_its_say_within_20_episodes(seed: int, initial: StrategyType) -> None:
     strategy = AdaptiveStrategySystem(initial=initial)
     assert play(strategy, 20, llm=0.05, rule=0.15, noise=0.03, seed=seed)[-1] is StrategyType.RULE_HEAVY
 
 
-@settings(deadline=None)
 @given(seed=seeds, initial=starts)
 def test_advice_that_is_better_than_the_rules_has_the_say_within_20_episodes(seed: int, initial: StrategyType) -> None:
     strategy = AdaptiveStrategySystem(initial=initial)
     assert play(strategy, 20, llm=0.15, rule=0.05, noise=0.03, seed=seed)[-1] is StrategyType.LLM_HEAVY
 
 
-@settings(deadline=None)
+@pytest.mark.long
 @given(seed=seeds, initial=starts, noise=st.floats(0.001, 100))
 def test_noise_makes_it_switch_at_most_twice_in_any_50_episodes(seed: int, initial: StrategyType, noise: float) -> None:
     strategy = AdaptiveStrategySystem(initial=initial)
@@ -221,7 +219,6 @@ def test_it_asks_to_stay_in_a_stage_until_a_switch_can_be_judged() -> None:
     assert asked == [True] * 6 + [False]
 
 
-@settings(deadline=None)
 @given(seed=seeds, cut=st.integers(0, 60))
 def test_a_saved_strategy_goes_on_as_if_nothing_had_happened(seed: int, cut: int) -> None:
     whole = AdaptiveStrategySystem()

@@ -85,6 +85,7 @@ def test_wins_the_first_badge_with_only_what_it_has_seen(make: MakeEnvironment, 
     assert steps[list(environment.milestone_names).index("thorn_badge")] > 0
 
 
+@pytest.mark.long
 def test_explores_to_the_ranger_without_targets_or_a_map_of_the_world(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=2000, knowledge="seen")
     milestones = environment.milestones

@@ -287,6 +287,7 @@ def test_the_watch_reports_two_members_who_take_turns(placed: Place, saved: Save
     assert watch.longest > MOST_STEPS
 
 
+@pytest.mark.long
 def test_the_watch_reports_turns_of_a_battle_without_a_change(make: MakeEnvironment) -> None:
     environment, _ = to_a_battle(make)
     full = {name: read(environment, name, size, offset) for name, (offset, size) in BATTLERS.items()}

@@ -20,6 +20,7 @@ from pkmncli.api import Advice
 MakeEnvironment = Callable[..., PokemonEnvironment]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("knowledge", ["cartridge", "seen"])
 def test_goes_on_exactly_from_json(make: MakeEnvironment, knowledge: str) -> None:
     settings = {"observation_type": "state", "max_steps_per_episode": 600, "knowledge": knowledge}

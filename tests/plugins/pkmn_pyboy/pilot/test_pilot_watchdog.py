@@ -214,6 +214,7 @@ def test_levels_that_come_by_chance_are_no_progress_towards_a_blocked_goal(
     assert told[0]["goals"][-1]["key"] == "end"
 
 
+@pytest.mark.long
 def test_it_plays_the_same_whether_it_is_asked_for_reports_or_not(make: MakeEnvironment) -> None:
     def presses(*, asked: bool) -> list[int]:
         environment = make(observation_type="state", max_steps_per_episode=5000)

@@ -68,6 +68,7 @@ def test_every_goal_is_reached_and_stands_in_memory(make: MakeEnvironment) -> No
     assert environment.emulator.read(1, environment.profile.memory["wNumKeyItems"].address, 2) == b"\x00\xff"
 
 
+@pytest.mark.long
 def test_equal_presses_give_equal_games(make: MakeEnvironment) -> None:
     first, second = begin(make, 3), begin(make, 3)
     for player in (first, second):
