@@ -104,6 +104,12 @@ class Analysis:
         return advice_costs(self.views, self.question.by, self.question.conditions, self.prices)
 
     @cached_property
+    def interval_share(self) -> float:
+        """Share of the questions to the language model that were asked after its interval, without an event, 0..1."""
+        _, rows = self.views.query("SELECT avg((event = 'interval')::INT) FROM advice")
+        return float(rows[0][0] or 0.0)
+
+    @cached_property
     def loops(self) -> list[LoopPlace]:
         """Places where episodes were in loops."""
         return find_loops(self.views, self.question.of_situations)

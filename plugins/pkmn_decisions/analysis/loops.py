@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pkmn_decisions.analysis.conditions import Condition, where
+from pkmn_decisions.analysis.situations import has_maps
 from pkmn_decisions.store.names import SOURCE_NAMES, Names
 from pkmn_decisions.store.view import RunViews
 
@@ -55,6 +56,10 @@ class LoopPlace:
     """Source -> number of decisions."""
     actions: Counter[int] = field(default_factory=Counter)
     """Action -> number of times that it was taken."""
+
+    def in_words(self, names: Names) -> str:
+        """Return map and tiles in words; empty if the environment has no maps."""
+        return names.of("map", self.map_id) + self.tiles if has_maps(self.map_id, names) else ""
 
     @property
     def tiles(self) -> str:

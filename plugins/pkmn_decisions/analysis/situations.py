@@ -54,7 +54,7 @@ def with_names(parts: Mapping[str, int], names: Names) -> dict[str, Any]:
 def in_words(parts: Mapping[str, int], names: Names) -> str:
     """Return a situation in a few words, such as ``Fern Trail, free`` or ``Thorn Lodge (4, 7), battle``."""
     words = []
-    if "map" in parts and (parts["map"] or 0 in names.kinds.get("map", {})):  # 0: an environment without maps
+    if "map" in parts and has_maps(parts["map"], names):
         tile = f" ({parts['x']}, {parts['y']})" if "x" in parts else ""
         words.append(names.of("map", parts["map"]) + tile)
     if "phase" in parts:
@@ -70,6 +70,11 @@ def in_words(parts: Mapping[str, int], names: Names) -> str:
     if "source" in parts:
         words.append(f"decided by {names.of('source', parts['source'])}")
     return ", ".join(words)
+
+
+def has_maps(map_id: int, names: Names) -> bool:
+    """Return False for the map 0 without a name: the environment has no maps."""
+    return bool(map_id) or 0 in names.kinds.get("map", {})
 
 
 def phase_in_words(number: int, names: Names) -> str:

@@ -86,7 +86,7 @@ def observations(analysis: Analysis) -> list[Finding]:
 
 
 def _ordered(analysis: Analysis) -> list[Finding]:
-    return sorted(_all(analysis, Remedies(analysis.run)), key=lambda one: -one.weight)
+    return sorted(_all(analysis, Remedies(analysis.run, analysis.interval_share)), key=lambda one: -one.weight)
 
 
 def _all(analysis: Analysis, remedies: Remedies) -> Iterator[Finding]:
@@ -109,9 +109,10 @@ def _loop(place: LoopPlace, analysis: Analysis, remedies: Remedies, stake: float
     often = [action for action, count in place.actions.most_common(2) if count >= _MIN_ACTION_SHARE * place.steps]
     taken = " and ".join(names.of("action", action) for action in often)
     times = "one loop" if place.loops == 1 else f"{place.loops:,} loops"
+    where = place.in_words(names)
     text = (
-        f"{place.steps:,} decisions ({share:.1%}) were spent in {times} on {names.of('map', place.map_id)}"
-        f"{place.tiles}, mostly with the action{'s' if len(often) > 1 else ''} {taken}."
+        f"{place.steps:,} decisions ({share:.1%}) were spent in {times}{f' on {where}' if where else ''}"
+        f", mostly with the action{'s' if len(often) > 1 else ''} {taken}."
     )
     return Finding("loop", text, done_by(place.sources), stake, remedies.leave_loops(who))
 
@@ -210,7 +211,7 @@ def _costs(analysis: Analysis, remedies: Remedies) -> Iterator[Finding]:
     helped = {tuple(one.situation.items()) for one in analysis.deciders if one.best == "llm"}
     idle = [one for one in analysis.advice_costs if tuple(one.situation.items()) not in helped]
     calls, everywhere = sum(one.calls for one in idle), sum(one.calls for one in analysis.advice_costs)
-    if calls < _MIN_CALLS:
+    if calls < _MIN_CALLS or not analysis.deciders:  # nobody else decided: there is nothing to compare with
         return
     tokens, most = sum(one.tokens for one in idle), idle[0]
     dollars = [one.dollars for one in idle]

@@ -123,7 +123,7 @@ def _loops(analysis: Analysis, axes: Any) -> None:
         if any(counts):
             axes.barh(range(len(shown)), counts, left=left, color=colour, label=source)
         left = [start + count for start, count in zip(left, counts, strict=True)]
-    _name_bars(axes, [names.of("map", one.map_id) + one.tiles for one in shown], "decisions wasted")
+    _name_bars(axes, [one.in_words(names) or "-" for one in shown], "decisions wasted")
     _legend(axes)
     axes.set_title("loops")
 

@@ -19,6 +19,8 @@ _EXPLORATION = ("exploration_final", "exploration_beside_rules", "ent_coef")
 _LEAST_IDLE_STEPS = 30
 _LEAST_OUTCOME_DOUBT = 1.0
 _DEFAULT_STEPS = 60_000
+_LEAST_BY_INTERVAL = 0.2
+"""Share of the questions that the interval caused, below which another interval hardly changes their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,18 @@ class Remedy:
 
 
 class Remedies:
-    """Remedies that apply to a run; each method returns None if the run has no such setting, or does not use it."""
+    """Remedies that apply to a run; each method returns None if the run has no such setting, or does not use it.
 
-    def __init__(self, run: RunInfo | None) -> None:
+    Args:
+        run: the run; None for decisions without one.
+        interval_share: share of the questions to the language model that its interval caused, 0..1.
+    """
+
+    def __init__(self, run: RunInfo | None, interval_share: float = 1.0) -> None:
         self._run = run
         sections: Mapping[str, Mapping[str, Any]] = run.settings if run else {}
         self._sections = sections
+        self._interval_share = interval_share
         core = sections.get("", {})
         self._core = core
         self._trained = "rl" in core  # a plugin's command has no such settings
@@ -149,7 +157,8 @@ class Remedies:
     def _llm_interval(self, factor: float, purpose: str) -> Remedy | None:
         interval = self._core.get("llm_interval")
         value = max(round(interval * factor), 1) if interval else None
-        if not self._model or value is None or value == interval:
+        alone = not (self._learner or self._pilot)  # then it is asked whenever its advice has ended
+        if not self._model or value is None or value == interval or alone or self._interval_share < _LEAST_BY_INTERVAL:
             return None
         return self._again(purpose, "", f"--llm-interval {value}")
 

@@ -67,7 +67,7 @@ def _loops(analysis: Analysis, brief: int | None) -> list[SectionTable]:
     wasted = total / max(analysis.overview["decisions"], 1)
     rows = [
         [
-            names.of("map", one.map_id) + one.tiles,
+            one.in_words(names) or "-",
             names.of("phase", one.phases.most_common(1)[0][0]),
             f"{one.loops:,}",
             f"{one.steps:,}",

@@ -1,11 +1,8 @@
-"""Findings with a remedy: a planted weakness is found, its command is run as printed, and the gain is measured."""
+"""Remedies of findings: their commands use settings that the run has, and none speaks against the story."""
 
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,7 @@ from support.commands import pkmn
 from support.tables import decisions, previous_actions, write_steps
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.report.headline import MAX_FINDINGS, in_digits
+from pkmn_decisions.report.headline import in_digits
 from pkmn_decisions.report.remedies import Remedies
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli.api import Consequence, RunInfo, Source
@@ -25,72 +22,6 @@ from pkmncli.plugins import get_registry
 
 __all__ = ["pkmn"]
 Pkmn = Callable[..., Any]
-
-SMALL = [
-    "--env=gym:support.toy_environments:Rooms-v0", "--rl=dqn", "--steps=2000", "--quiet", "--final-episodes=0",
-    "--no-film", "--set=dqn.learning_starts=100", "--set=dqn.learning_rate=0.003", "--set=dqn.gamma=0.0",
-    "--set=dqn.exploration_fraction=0.05", "--run-name=weak",
-]  # fmt: skip
-ADVICE = """
-[[reply]]
-when = '.'
-text = '{"goal": "north", "actions": ["action_0"], "confidence": 0.9, "reason": "always"}'
-"""
-
-
-@pytest.fixture
-def toys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the workers import the toy environments."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-
-
-def act_on(pkmn: Pkmn, run: str) -> list[dict[str, Any]]:
-    result = pkmn("analyze-patterns", run, "--format=json")
-    assert result.code == 0, result.err
-    found: list[dict[str, Any]] = json.loads(result.out)["act_on"]
-    assert len(found) <= MAX_FINDINGS
-    return found
-
-
-def changed(pkmn: Pkmn, tmp_path: Path, command: str) -> dict[str, Any]:
-    """Run a command as it is printed and return the summary of its training."""
-    program, *arguments = shlex.split(command)
-    assert program == "pkmn"
-    result = pkmn(*arguments)
-    assert result.code == 0, result.err
-    return summary(tmp_path, arguments[arguments.index("--run-name") + 1])
-
-
-def summary(tmp_path: Path, run: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((tmp_path / "runs" / run / "summary.json").read_text())
-    return found
-
-
-@pytest.mark.long
-def test_a_training_that_explores_too_much_earns_more_after_the_command(pkmn: Pkmn, toys: None, tmp_path: Path) -> None:
-    assert pkmn("train", *SMALL, "--set=dqn.exploration_final=0.5").code == 0
-    first = act_on(pkmn, "weak")[0]
-    assert (first["kind"], first["change"]) == ("who decides", "explore less")
-    assert first["command"].endswith("--set dqn.exploration_final=0.05")
-    assert "exploration decides worse" in first["text"] and "95%)" in first["text"]
-    assert "exploration 5" in first["who"]
-    before = summary(tmp_path, "weak")["final_avg_reward"]
-    assert changed(pkmn, tmp_path, first["command"])["final_avg_reward"] > 1.2 * before
-
-
-@pytest.mark.long
-def test_a_bad_adviser_costs_less_after_the_command_and_nothing_is_lost(pkmn: Pkmn, toys: None, tmp_path: Path) -> None:
-    (tmp_path / "advice.toml").write_text(ADVICE)
-    model = ["--llm=scripted", f"--set=scripted.file={tmp_path / 'advice.toml'}", "--llm-wait", "--llm-interval=2"]
-    options = [*model, "--set=llm_allowance=1", "--set=dqn.demonstration_weight=0"]
-    assert pkmn("train", *SMALL, *options).code == 0
-    first = act_on(pkmn, "weak")[0]
-    assert first["change"] == "ask the language model less often"
-    assert "the language model decides worse" in first["text"]
-    before = summary(tmp_path, "weak")
-    after = changed(pkmn, tmp_path, first["command"])
-    assert after["final_avg_reward"] >= 0.95 * before["final_avg_reward"]
-    assert after["llm"]["requests"] < 0.5 * before["llm"]["requests"]
 
 
 def walked(folder: Path, *, source: int, milestone: bool = False) -> Path:
@@ -149,10 +80,10 @@ def test_results_of_sql_have_names(pkmn: Pkmn, tmp_path: Path) -> None:
     assert [one["source"] for one in json.loads(plain.out)] == [0, 1, 2], "programs get what is recorded"
 
 
-def remedies(**options: Any) -> Remedies:
+def remedies(interval_share: float = 1.0, /, **options: Any) -> Remedies:
     """Return the remedies of a run with these options and defaults for the rest."""
     settings = resolve_settings(options, registry=get_registry(), environ={}).values()
-    return Remedies(RunInfo(Path.cwd() / "runs" / "it", settings))
+    return Remedies(RunInfo(Path.cwd() / "runs" / "it", settings), interval_share)
 
 
 ALL = ("rl", "explore", "rule", "llm")
@@ -166,6 +97,7 @@ HAND_OVER = ("hand_over.outcome_doubt=5", "hand_over.idle_steps=75")
         ({"rl": "ppo"}, {"ppo.ent_coef=0.001", *HAND_OVER}),
         ({"mode": "rl-only"}, {"dqn.exploration_final=0.005"}),
         ({"rl": "none", "llm": "scripted"}, {"--llm-interval 120", "--llm-interval 15", "--llm-interval 60"}),
+        ({"rl": "none", "pilot": "none", "llm": "scripted"}, set()),
         ({"rl": "none"}, set()),
         ({"rl": "none", "env": "balatro", "pilot": "greedy"}, {"--pilot planning"}),
         ({"rl": "none", "env": "balatro", "pilot": "planning"}, set()),
@@ -183,6 +115,12 @@ def test_a_remedy_is_a_setting_that_the_run_uses(options: dict[str, Any], change
         given = {"sets": [value]} if name == "--set" else {}
         cli = {} if given else {"llm_interval": int(value)} if name == "--llm-interval" else {"pilot": value}
         resolve_settings({**options, **cli}, registry=get_registry(), environ={}, **given)
+
+
+def test_the_interval_is_left_alone_where_events_ask() -> None:
+    rarely, often = remedies(0.1, llm="scripted"), remedies(0.3, llm="scripted")
+    assert not (rarely.ask_less() or rarely.decide_less("llm") or rarely.decide_more("llm"))
+    assert often.ask_less() and often.decide_less("llm") and often.decide_more("llm")
 
 
 def test_two_changes_of_a_run_are_two_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
