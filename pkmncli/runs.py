@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 
 from pkmncli.api import expand_home
@@ -389,9 +390,9 @@ def is_folder(path: Path) -> bool:
         RunError: the path cannot be examined.
     """
     try:
-        return path.is_dir()
+        return S_ISDIR(path.stat().st_mode)  # is_dir() hides errors from Python 3.14 on
     except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP, errno.ENAMETOOLONG):
             return False
         raise RunError(f"{path} can't be read: {reason(error)}") from None
 

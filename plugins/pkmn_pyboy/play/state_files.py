@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from dataclasses import dataclass
@@ -79,7 +80,8 @@ def check_folder(path: Path, option: str) -> Path:
     try:
         if not path.parent.is_dir():
             raise ConfigurationError(f"{option}: there is no folder {path.parent}; make it, or name another")
-        path.exists()  # a name that is too long can't be looked for either
+        with contextlib.suppress(FileNotFoundError):
+            path.stat()  # a name that is too long can't be looked for either; exists() hides it from Python 3.14 on
         with tempfile.TemporaryFile(dir=path.parent):
             return path
     except OSError as error:

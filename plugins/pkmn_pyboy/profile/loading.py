@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
@@ -55,8 +56,10 @@ def load_profile(folder: Path) -> GameProfile:
     """
     folder = expand_home(folder).absolute()
     try:
-        there = folder.is_dir()
-    except OSError as error:  # a name that is too long, say
+        there = S_ISDIR(folder.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        there = False
+    except OSError as error:  # a name that is too long, say; is_dir() hides it from Python 3.14 on
         raise EnvironmentSetupError(f"{folder} can't be read: {error.strerror}") from None
     if not there:
         raise EnvironmentSetupError(f"No game profile at {folder}: name a folder with a game.toml")
