@@ -135,6 +135,7 @@ export class Charts {
     const names = new Set([...CHARTS.flatMap(([, series]) => Object.keys(series)), ...LEARNER_METRICS, ...own]);
     const found = await get(`metrics?${[...names].map((name) => `name=${encodeURIComponent(name)}`).join("&")}`);
     this.charts.forEach((chart) => chart.show(found));
+    byId("no-charts").textContent = "Nothing was measured yet: the first figures come after 1,000 steps, or with the first episode.";
     byId("no-charts").hidden = this.charts.some((chart) => !chart.figure.hidden);
     return found;
   }

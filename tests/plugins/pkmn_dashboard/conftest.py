@@ -17,14 +17,22 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageTraining]:
-    """A training of two environments that goes on until it is stopped.
+def unending_training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageTraining]:
+    """A training of two environments that no test stops.
 
     Its learner does not learn: a learner that is sure would soon decide alone, and its decisions have no reason.
     """
     options = ["--envs=2", "--set=dqn.learning_starts=1000000"]
     with page_training(tmp_path_factory.mktemp("training"), *options) as found:
         yield found
+
+
+@pytest.fixture
+def training(unending_training: PageTraining) -> Iterator[PageTraining]:
+    """The unending training, which goes on after a test that paused it and failed."""
+    yield unending_training
+    if unending_training.get("state")["run"] == "paused":
+        unending_training.post("resume")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The page in a browser, beside a real training on the bundled game. The last test ends that training."""
+"""The page in a browser, beside a real training on the bundled game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.dashboard_training import DEADLINE_S, PageTraining, wait_until
+from support.dashboard_training import DEADLINE_S, PageTraining, page_training, wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Route
@@ -211,8 +211,12 @@ def test_a_pause_stands_still_and_is_left_again_by_keyboard(training: PageTraini
 
 
 @pytest.mark.long
-def test_stop_saves_ends_the_training_and_says_so(training: PageTraining, open_page: OpenPage) -> None:
-    page = open_page(training.url)
+def test_stop_saves_ends_the_training_and_says_so(tmp_path: Path, open_page: OpenPage) -> None:
+    with page_training(tmp_path) as training:
+        assert_it_can_be_stopped(training, open_page(training.url))
+
+
+def assert_it_can_be_stopped(training: PageTraining, page: Page) -> None:
     page.get_by_role("button", name="Stop…").click()
     page.get_by_role("button", name="Train on").click()
     assert training.get("state")["run"] == "running"
@@ -262,6 +266,27 @@ def test_a_run_that_is_over_is_shown_without_anything_to_press(
         box = page.locator(f"#decision-rows {cell}").first.bounding_box()
         assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390, "a phone shows it"
     assert axe_findings(page) == []
+
+
+@pytest.mark.long
+def test_nothing_is_said_of_a_run_before_it_is_read(finished_run: Path, open_run: Callable[[Path], Page]) -> None:
+    page = open_run(finished_run)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile(r"api/(metrics|milestones|maps|advice)\b"), hold)
+    page.reload()
+    page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
+    for part, path in {"charts": "metrics", "milestones": "milestones", "map": "maps", "advice": "advice"}.items():
+        page.locator(f"#{part}").scroll_into_view_if_needed()
+        wait_until(lambda path=path: page.evaluate("1") and any(f"api/{path}" in one.request.url for one in held))
+    texts = page.locator("#no-charts, #milestones-missing, #map-text, #advice-totals")
+    assert texts.all_inner_texts() == ["Loading…"] * 4
+    page.unroute_all()  # the held requests go on
+    page.get_by_text("Not reached yet: won.").wait_for()
+    texts.filter(has_text="Loading…").first.wait_for(state="detached")
 
 
 @pytest.mark.long
