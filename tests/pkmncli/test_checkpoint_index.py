@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pkmncli.checkpoint_index import META_FILE, Checkpoints, checkpoint_name, checkpoint_step
@@ -26,7 +26,6 @@ def checkpoints(tmp_path: Path) -> Checkpoints:
     return index
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**63))
 def test_names_and_steps(step: int) -> None:
     assert checkpoint_step(checkpoint_name(step)) == step

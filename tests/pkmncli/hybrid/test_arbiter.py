@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pkmncli.api import PILOT_ACTS, Source
@@ -34,7 +34,6 @@ def test_llm_only_never_asks_the_learner() -> None:
     assert (sources == Source.RULE).all()
 
 
-@settings(deadline=None)
 @given(learner=confidences, pilot=confidences)
 def test_adaptive_gives_the_step_to_the_higher_weighted_confidence(learner: np.ndarray, pilot: np.ndarray) -> None:
     arbiter = Arbiter(AgentMode.ADAPTIVE, ENVS, seed=0, trust=0.9, trial_share=0.0)

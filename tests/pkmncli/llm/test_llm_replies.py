@@ -108,7 +108,6 @@ def test_what_is_none_is_none(text: str) -> None:
     assert _read(text).advice is None
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_no_text_whatever_is_an_error(text: str) -> None:
     assert _read(text, words_too=True).reading in Reading
@@ -119,7 +118,6 @@ _VALUES = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(list(FORM.schema["properties"])), _VALUES))
 def test_whatever_stands_under_the_keys_the_advice_keeps_its_promises(values: dict[str, Any]) -> None:
     read = _read("", parsed=values)
@@ -151,7 +149,6 @@ def test_one_command_in_plain_words_is_read(text: str, press: Action | None, ski
     assert read.advice.confidence < 0.5
 
 
-@settings(deadline=None)
 @given(st.recursive(_VALUES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10))
 def test_every_json_value_is_read_as_it_is(value: Any) -> None:
     text = json.dumps([value])
@@ -166,14 +163,13 @@ _PLAIN = json.dumps(GOOD | {"goal": "walk up", "presses": ["down"], "reason": "p
 
 
 @given(st.integers(0, len(_PLAIN)), st.sampled_from(["", *"{}[]\"':,\\ux0 /#"]), st.integers(0, 1), st.integers(0, 400))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_an_object_that_is_damaged_is_read_as_it_was_or_refused(place: int, put: str, drop: int, end: int) -> None:
     damaged = (_PLAIN[:place] + put + _PLAIN[place + drop :])[:end]
     advice = _read(damaged, words_too=True).advice
     assert advice is None or (advice.presses, advice.skill) == ((Action.DOWN,), "")
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="{}[]\"':,# /*\\a1 \n", max_size=80))
 def test_whatever_looks_like_json_ends_in_time(text: str) -> None:
     found, _ = find_objects(text * 50)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pkmncli.training.loop_options import Interval, Progress
@@ -11,7 +11,6 @@ from pkmncli.training.loop_options import Interval, Progress
 INTERVALS = st.integers(1, 50)
 
 
-@settings(deadline=None)
 @given(INTERVALS, st.lists(st.integers(1, 8), min_size=1, max_size=60))
 def test_it_comes_as_often_whatever_is_counted_at_once(interval: int, strides: list[int]) -> None:
     steps, times = 0, 0
