@@ -110,7 +110,7 @@ def test_a_training_that_explores_too_much_earns_more_with_less(pkmn: Pkmn, tmp_
     assert (first["kind"], first["change"]) == ("who decides", "explore less")
     assert first["command"].endswith("--set dqn.exploration_final=0.05")
     assert "exploration decides worse" in first["text"] and "95%)" in first["text"]
-    assert "exploration 5" in first["who"]
+    assert "exploration" in first["who"]
     assert gain(pkmn, tmp_path, first["command"]) > 1.2
 
 
