@@ -110,17 +110,16 @@ def test_a_training_that_explores_too_much_earns_more_with_less(pkmn: Pkmn, tmp_
     assert (first["kind"], first["change"]) == ("who decides", "explore less")
     assert first["command"].endswith("--set dqn.exploration_final=0.05")
     assert "exploration decides worse" in first["text"] and "95%)" in first["text"]
-    assert "exploration 5" in first["who"]
+    assert "exploration" in first["who"]
     assert gain(pkmn, tmp_path, first["command"]) > 1.2
 
 
 def test_a_bad_adviser_costs_less_if_asked_less_and_nothing_is_lost(pkmn: Pkmn, tmp_path: Path) -> None:
     write_advice(tmp_path, {".": 0})
     train(pkmn, *ROOMS, *MODEL, "--llm-interval=2")
-    first = analysis(pkmn, "weak")["act_on"][0]
-    assert first["change"] == "ask the language model less often"
-    assert "the language model decides worse" in first["text"]
-    assert gain(pkmn, tmp_path, first["command"]) >= 0.95
+    less = finding(pkmn, "ask the language model less often")
+    assert "the language model decides worse" in less["text"]
+    assert gain(pkmn, tmp_path, less["command"]) >= 0.95
     before, after = (summary(tmp_path, run)["llm"]["requests"] for run in ("weak", "weak-llm-interval"))
     assert after < 0.5 * before
 
