@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +182,7 @@ def test_a_file_that_a_user_was_given(
 
 
 def test_a_database_whose_views_call_functions(pkmn: Pkmn, tmp_path: Path, marker: Path) -> None:
-    with sqlite3.connect(tmp_path / "x.db") as database:
+    with closing(sqlite3.connect(tmp_path / "x.db")) as database, database:
         database.execute("CREATE TABLE other (action INTEGER, outcome REAL)")
         database.execute("INSERT INTO other VALUES (1, 2.0)")
         database.execute(
