@@ -23,7 +23,10 @@ export class AdviceList {
     this.last = found.latest.at(-1) ?? this.before;
     byId("older-advice").disabled = found.latest.length < PAGE;
     byId("newest-advice").disabled = this.before == null;
-    if (!found.answers) return;
+    if (!found.answers) {
+      byId("advice-totals").textContent = "No answer of the language model is recorded.";
+      return;
+    }
     const cost = found.cost_usd == null ? "at a price that is not known" : `for $${found.cost_usd.toFixed(4)}`;
     byId("advice-totals").textContent = `${count(found.answers)} answers, ${count(found.prompt_tokens)} tokens asked and ${count(found.completion_tokens)} answered, ${cost}.`;
     const list = byId("advice-list");
