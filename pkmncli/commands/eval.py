@@ -23,8 +23,9 @@ from pkmncli.commands.agent_options import (
     Stochastic,
     check_sampling,
 )
-from pkmncli.config import TrainSettings
+from pkmncli.config import NONE, TrainSettings
 from pkmncli.config.run_file import read_run_file
+from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
 from pkmncli.plurals import counted
@@ -150,6 +151,7 @@ def eval(
         )
     exit_code = interrupted.exit_code if interrupted else 0
     if not played:
+        say("Interrupted before an episode had ended; nothing is kept.")
         raise typer.Exit(exit_code)
     # shown first, so that it isn't lost where the run can't keep it
     if as_json:
@@ -157,6 +159,8 @@ def eval(
     else:
         for line in _lines(result, found, settings.train, pretrained):
             typer.echo(line if line.startswith("  pkmn ") else prose(line, indent="  "))  # commands can be copied
+        if exit_code:
+            say(_what_is_missing(result, evaluation))
     folder = evaluation.keep(played, result)
     if (video is not None or videos is not None) and not exit_code:
         film_evaluation(
@@ -171,6 +175,14 @@ def eval(
         )
     if exit_code:
         raise typer.Exit(exit_code)
+
+
+def _what_is_missing(result: Mapping[str, Any], evaluation: RunEvaluation) -> str:
+    """Return a line on the part of an interrupted evaluation that was not played."""
+    beside = ["pilot", "random"] if evaluation.settings.train.pilot != NONE else ["random"]
+    missing = [PLAYERS[who] for who in beside if evaluation.baselines and who not in result]
+    without = f", without {' and '.join(missing)}" if missing else ""
+    return f"Interrupted: {result['episodes']} of {counted(evaluation.episodes, 'episode')}{without}."
 
 
 def _lines(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained: str | None) -> list[str]:

@@ -20,7 +20,7 @@ from pkmncli.experiments.standing import ExperimentRun, State
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import default_save_dir
 from pkmncli.standard_streams import output_is_extra
-from pkmncli.tables import Format
+from pkmncli.tables import Format, prose
 from pkmncli.training.display.progress import ProgressWriter
 
 
@@ -49,9 +49,11 @@ def experiment(
     count = [sum(state is which for state in states.values()) for which in State]
     left = _left(runs)
     typer.echo(
-        f"Experiment {plan.name}: {len(runs)} runs, {count[0]} new, {count[1]} begun, {count[2]} finished; "
-        f"{processes} at a time{f', {left} to go' if left else ''}.\n"
-        f"Writing to {found.folder}, what they print to {LOGS}/ in it. Ctrl-C saves and stops."
+        prose(
+            f"Experiment {plan.name}: {len(runs)} runs, {count[0]} new, {count[1]} begun, {count[2]} finished; "
+            f"{processes} at a time{f', {left} to go' if left else ''}.\n"
+            f"Writing to {found.folder}, the output of the trainings to {LOGS}/ in it. Ctrl-C saves and stops."
+        )
     )
     numbers = itertools.count(1)
     with ProgressWriter() as progress:
@@ -88,7 +90,7 @@ def _compare(found: Experiment, registry: Registry) -> None:
     if comparison is not None:
         typer.echo(f"\n{write(comparison, Format.TABLE)}")
         for note in comparison.notes:
-            say(f"Note: {note}.")
+            say(prose(f"Note: {note}."))
         folder = shlex.quote(str(found.folder))
         typer.echo(
             f"\nNext:\n  pkmn plot {folder}  curves of all runs\n"

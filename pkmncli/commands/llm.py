@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -133,13 +133,13 @@ def ask(
     registry = get_registry()
     question["llm_ensemble"] = llm_ensemble or None
     settings = _settings(question, config, set_, registry, model_needed=not prompt_only)
-    with opened_scene(settings, registry) as scene:
+    with _waiting("starting the environment"), opened_scene(settings, registry) as scene:
         view, form = scene.look(), scene.form
     prompt = view.prompt
     if prompt_only:
         typer.echo(json.dumps(asdict(prompt)) if as_json else f"{prompt.system}\n\n{prompt.text}")
         return
-    with Console(file=drawing_stream(error=True)).status("waiting for the language model"):
+    with _waiting("waiting for the language model"):
         client = build_asked(settings, registry, waits=True, report=say, tell=say, form=form)
         try:
             answer = client.ask(view.request)
@@ -159,10 +159,10 @@ def chat(*, config: _Config = None, set_: _Sets = None, **question: Any) -> None
     """Talk with a model about a state of an environment and the skills there: a line of the standard input each."""
     registry = get_registry()
     settings = _settings(question, config, set_, registry)
-    with (
-        opened_scene(settings, registry) as scene,
-        closing(build_client(settings, registry, report=say, tell=say, form=scene.form)) as client,
-    ):
+    with ExitStack() as stack:
+        with _waiting("starting the environment"):
+            scene = stack.enter_context(opened_scene(settings, registry))
+        client = stack.enter_context(closing(build_client(settings, registry, report=say, tell=say, form=scene.form)))
         converse(Conversation(client, scene, settings.train.max_context_length))
 
 
@@ -189,6 +189,11 @@ def models(
 llm.command("logs")(logs)
 llm.add_typer(aliases)
 llm.add_typer(keys)
+
+
+def _waiting(what: str) -> AbstractContextManager[object]:
+    """Show in a terminal that something takes its time."""
+    return Console(file=drawing_stream(error=True)).status(what)
 
 
 def _settings(

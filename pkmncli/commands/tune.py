@@ -20,6 +20,7 @@ from pkmncli.experiments.training_bars import TrainingBars
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import Run, default_save_dir
 from pkmncli.standard_streams import output_is_extra
+from pkmncli.tables import prose
 from pkmncli.training.display.estimate import duration, size
 from pkmncli.training.display.progress import ProgressWriter
 from pkmncli.training.interrupts import InterruptFlag
@@ -124,11 +125,11 @@ def _announce(plan: TuningPlan, study: Study | None, save_dir: Path, registry: R
         lines += [
             f"At most {left * seeds * plan.steps:,} steps, {processes} {'training' if processes == 1 else 'trainings'} "
             f"at a time. All to their end take about {duration(cost.seconds)} and {size(cost.disk_bytes)}.",
-            f"Writing to {folder}, what the trainings print to {LOGS}/ in it. Ctrl-C saves and stops.",
+            f"Writing to {folder}, the output of the trainings to {LOGS}/ in it. Ctrl-C saves and stops.",
         ]
         if plan.objective.metric == EPISODES and not learners_own(one.training):
             say("Note: the player by rules earns part of this objective; evaluation/avg_reward is the learner's alone.")
-    typer.echo("\n".join(lines))
+    typer.echo(prose("\n".join(lines)))
 
 
 def _search(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry, processes: int) -> None:

@@ -106,7 +106,8 @@ class BetweenSteps:
         if not self._progression.due:
             return
         began, statistics = time.perf_counter(), self._record.statistics
-        self._notify(Callback.on_activity, "playing episodes of the learner alone, which the curriculum measures")
+        episodes = counted(self._progression.due, "episode")
+        self._notify(Callback.on_activity, f"playing {episodes} of the learner alone, which the curriculum measures")
         measured = self._progression.measure(self._learner, interrupted)
         if measured:
             found = statistics.add_alone(*zip(*measured, strict=True))

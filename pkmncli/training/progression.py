@@ -80,9 +80,9 @@ class Progression:
         return None if self.curriculum is None else self.curriculum.trust
 
     @property
-    def due(self) -> bool:
-        """True where :meth:`measure` has episodes to play."""
-        return bool(self._due) and self._play is not None and self.curriculum is not None
+    def due(self) -> int:
+        """Episodes that :meth:`measure` has to play."""
+        return 0 if self._play is None or self.curriculum is None else len(self._due)
 
     def begin(self) -> None:
         """Begin a new training: the first stage's strategy holds, and the learner that knows nothing is measured."""

@@ -45,6 +45,7 @@ from pkmncli.llm.transport import (
 KEY = "OPENAI_API_KEY"
 CHECK_TIMEOUT_S = 15.0
 OPENAI = "https://api.openai.com/v1"
+_ADDRESS = "Is this the address of the interface, up to /v1? The setting base_url has its address"
 _OPTIONS = {
     "enable_thinking=false": r"enable_thinking\W.{0,40}\bfalse",
     "max_tokens": r"\bmax_tokens\b",
@@ -94,7 +95,9 @@ class OpenAIBackend:
                 raise with_advice(failure, self._advice(failure.fault)) from failure
             known = None
         line = self._settle(known or [])
-        return line if known else f"{line} {UNLISTED}"
+        if known:
+            return line
+        return f"{line} {UNLISTED}" + (f" {_ADDRESS}" if self._lacks_version else "")
 
     def _settle(self, known: list[str]) -> str:
         """Return the model to ask, given the listed ones."""
@@ -140,6 +143,11 @@ class OpenAIBackend:
             check_address(
                 self._url, "The setting base_url (or OPENAI_BASE_URL) is no address: write http://HOST:PORT/v1"
             )
+
+    @property
+    def _lacks_version(self) -> bool:
+        """Return whether the address lacks the version with which most of them end."""
+        return bool(self._url) and "/v" not in urlsplit(self._url).path
 
     @property
     def _key(self) -> str:
@@ -234,9 +242,9 @@ class OpenAIBackend:
 
     def _advice(self, fault: LLMFault) -> str:
         if fault is LLMFault.AUTHENTICATION:
-            return f"Check the key in {KEY}"
-        if fault is LLMFault.BROKEN and "/v" not in urlsplit(self._url).path:
-            return "Is this the address of the interface, up to /v1? The setting base_url has its address"
+            return f"Check the key in {KEY}" if key_from(KEY) else f"Set its key in {KEY}, or: pkmn llm keys set openai"
+        if fault in (LLMFault.BROKEN, LLMFault.NO_MODEL) and self._lacks_version:
+            return _ADDRESS
         if self._url:
             return "Is the server running there? The setting base_url has its address"
         return "Check the network, or name another service with the setting base_url"

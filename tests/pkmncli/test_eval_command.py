@@ -201,6 +201,11 @@ def test_an_interrupted_evaluation_keeps_what_was_played(pkmn: Pkmn, run: Run, m
     assert 1 <= played <= 2
     (kept,) = evaluated(run)
     assert len(kept) == played
+    told = pkmn("eval", "it", "--episodes=50", "--max-steps-per-episode=5", "--envs=1")
+    assert (told.code, told.err.splitlines()[-1]) == (
+        130,
+        f"Interrupted: {played} of 50 episodes, without pilot and random play.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ class ConsoleProgress(Callback):
             self._draw(self._wanted)  # gathering a status counts, too
         else:
             self._due = time.monotonic() + LINE_SECONDS
-            for line in lines_of(status, status.steps_per_second):
+            for line in lines_of(status, status.steps_per_second, self.clock_at(status).left_s):
                 self.message(line)
 
     def on_activity(self, doing: str) -> None:

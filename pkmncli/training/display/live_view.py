@@ -26,6 +26,8 @@ NARROW_COLUMNS = 60
 """Below, lines that can be done without are left out."""
 
 _LABEL_COLUMNS = 10
+_GAP_COLUMNS = 2
+"""Columns kept free before milestones that are beside the rest."""
 _DONE, _LEFT = "\N{BOX DRAWINGS HEAVY HORIZONTAL}", "\N{BOX DRAWINGS LIGHT HORIZONTAL}"
 _LINES_KEPT_FREE = 4
 """Lines of the terminal for the prompt and for messages above the view."""
@@ -90,7 +92,7 @@ def lay_out(
     wide = columns >= WIDE_COLUMNS
     facts_columns = columns * 3 // 5 if wide else columns
     rows = {
-        label: list(_wrapped(label, text, facts_columns))
+        label: list(_wrapped(label, text, facts_columns - (_GAP_COLUMNS if wide else 0)))
         for label, text in _rows(status, doing, short=facts_columns < TITLE_COLUMNS)
         if columns >= NARROW_COLUMNS or label in _ESSENTIAL
     }
@@ -122,12 +124,20 @@ def _wrapped(label: str, text: str, columns: int) -> Iterator[Text]:
         yield Text.assemble(line, (" " + piece, style))
 
 
-def lines_of(status: Status, rate: float) -> list[str]:
-    """Return the same in a few lines of text, for output other than a terminal."""
+def lines_of(status: Status, rate: float, left_s: float | None = None) -> list[str]:
+    """Return the same in a few lines of text, for output other than a terminal.
+
+    Args:
+        status: the training's progress.
+        rate: steps per second; 0 if unknown.
+        left_s: seconds still to come; None if unknown.
+    """
     statistics = status.statistics
     first = [counted(statistics.steps, "step")]
     if rate:
         first.append(f"{rate:.0f}/s")
+    if left_s:
+        first.append(f"about {duration(left_s)} left")
     first.append(counted(statistics.episodes, "episode"))
     if statistics.average_reward is not None:
         first.append(f"reward in training {statistics.average_reward:,.1f}")

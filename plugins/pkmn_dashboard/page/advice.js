@@ -24,7 +24,7 @@ export class AdviceList {
     byId("older-advice").disabled = found.latest.length < PAGE;
     byId("newest-advice").disabled = this.before == null;
     if (!found.answers) {
-      byId("advice-totals").textContent = "No language model was asked.";
+      byId("advice-totals").textContent = "No answer of the language model is recorded.";
       return;
     }
     const cost = found.cost_usd == null ? "at a price that is not known" : `for $${found.cost_usd.toFixed(4)}`;

@@ -2,7 +2,7 @@
 
 import uPlot from "./vendor/uPlot.js";
 
-import { byId, element, number, replace, row } from "./elements.js";
+import { byId, element, number, replace, rewrite, row } from "./elements.js";
 import { advised, count, figure, percent } from "./format.js";
 import { LEARNER_METRICS, SITUATIONS } from "./learner.js";
 import { get } from "./server.js";
@@ -129,13 +129,14 @@ export class Charts {
     this.charts.push(chart);
   }
 
-  async refresh() {
+  /** Draws what was measured. `ended` is true for a run that does not train. */
+  async refresh(ended) {
     const own = (await get("metric-names")).map((one) => one.name).filter((name) => name.startsWith(OWN));
     own.forEach((name) => this.addOwn(name));
     const names = new Set([...CHARTS.flatMap(([, series]) => Object.keys(series)), ...LEARNER_METRICS, ...own]);
     const found = await get(`metrics?${[...names].map((name) => `name=${encodeURIComponent(name)}`).join("&")}`);
     this.charts.forEach((chart) => chart.show(found));
-    byId("no-charts").textContent = "Nothing was measured yet: the first figures come after 1,000 steps, or with the first episode.";
+    rewrite(byId("no-charts"), "textContent", `Nothing was measured${ended ? "" : " yet"}: the first figures come after 1,000 steps, or with the first episode.`);
     byId("no-charts").hidden = this.charts.some((chart) => !chart.figure.hidden);
     return found;
   }

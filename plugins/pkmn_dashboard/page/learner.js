@@ -16,7 +16,7 @@ export const LEARNER_METRICS = [
 const latest = (series) => series?.values.at(-1);
 
 /** Shows the part. `metrics` are series by name; `goal` is the milestone that ends an episode, or null. */
-export function showLearner(summary, metrics, goal) {
+export function showLearner(summary, metrics, goal, ended) {
   const lately = latest(metrics["share/learner_lately"]) ?? summary.recent_learner_share;
   rewrite(byId("learner-share"), "textContent", percent(lately));
   rewrite(byId("reaches"), "textContent", goal ? `To ${goal}` : "To the goal");
@@ -25,6 +25,7 @@ export function showLearner(summary, metrics, goal) {
   rewrite(byId("verdict"), "textContent", verdict ?? "");
   const players = Object.entries(PLAYERS).filter(([key]) => summary[key]);
   replace(byId("alone-rows"), players.length ? players.map(([key, name]) => result(name, summary[key])) : inTraining(metrics));
+  rewrite(byId("alone-missing"), "textContent", ended ? "Not measured at the end of the training. In a terminal: pkmn eval" : "Measured every ten episodes of the training, and at its end, with pilot and random play.");
   byId("alone-missing").hidden = players.length > 0;
   const known = SITUATIONS.filter((name) => metrics[`hand_over/${name}/share`]?.values.length);
   byId("taken-over").hidden = !known.length;

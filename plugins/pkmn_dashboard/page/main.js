@@ -62,10 +62,10 @@ function showState(run, state, summary) {
   byId("left").textContent = duration(timeLeft(state));
 }
 
-function showSummary(run, summary, metrics) {
+function showSummary(run, summary, metrics, ended) {
   const share = metrics["strategy/llm_share"]?.values.at(-1);
   const stage = metrics["curriculum/stage"]?.values.at(-1);
-  showLearner(summary, metrics, run.goal);
+  showLearner(summary, metrics, run.goal, ended);
   byId("strategy-figure").hidden = !summary.strategy && share == null;
   byId("strategy").textContent = summary.strategy ? words(summary.strategy.current_strategy) : share == null ? "–" : `${Math.round(share * 100)} % model`;
   byId("stage").textContent = stage == null ? figure(summary.curriculum_stage_reached) : figure(Math.round(stage));
@@ -74,6 +74,7 @@ function showSummary(run, summary, metrics) {
 async function start() {
   const run = await get("run");
   let summary = await get("summary");
+  let state = "";
   describe(run);
   const screens = new Screens(run);
   const controls = new Controls();
@@ -86,7 +87,10 @@ async function start() {
   runs.refresh().catch(complain); // hidden where there is no other run
   const parts = {
     runs: () => runs.refresh(),
-    charts: async () => showSummary(run, summary, await charts.refresh()),
+    charts: async () => {
+      const ended = state === "ended";
+      showSummary(run, summary, await charts.refresh(ended), ended);
+    },
     milestones: refreshMilestones,
     map: () => map.refresh(),
     decisions: () => (decisions.before == null ? decisions.refresh() : null),
@@ -110,7 +114,6 @@ async function start() {
   for (const id of Object.keys(parts)) watch.observe(byId(id));
   refresh("charts");
 
-  let state = "";
   async function refreshAll() {
     if (document.hidden) return;
     summary = await get("summary").catch(() => summary);
@@ -122,6 +125,7 @@ async function start() {
     onLive: (event) => {
       const before = state;
       state = event.state.run;
+      if (!before && state === "ended") refresh("charts"); // its words differ where nothing more will come
       if (before && before !== state) {
         if (before === "ended") get("run").then((found) => Object.assign(run, found)).catch(complain);
         if (state === "ended") say("The training has ended.");

@@ -29,7 +29,7 @@ export class VisitMap {
       if (maps.length) this.choice.value = known ? chosen : maps[0].map_id;
     }
     if (maps.length) await this.load();
-    else byId("map-text").textContent = "No decision was recorded yet.";
+    else byId("map-text").textContent = "No visited tile is recorded.";
   }
 
   async load() {

@@ -174,6 +174,8 @@ def test_the_view_says_how_far_the_learner_gets_alone(statuses: list[Status]) ->
     assert any(line.startswith("alone") for line in drawn(status, 40)), "it matters most"
     without_goal = "\n".join(lines_of(measured(statuses[-1], 1, 2, goal=None), 100.0))
     assert "learner alone: reward 20.0 after 2,000 steps; before: 10.0" in without_goal
+    assert "left" not in without_goal.splitlines()[0]
+    assert "  100/s  about 2 min left  " in lines_of(statuses[-1], 100.0, 120.0)[0]
     assert not any(line.startswith("alone") for line in drawn(statuses[-1], 140)), "it was not measured yet"
 
 

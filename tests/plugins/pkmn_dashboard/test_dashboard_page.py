@@ -327,3 +327,4 @@ def test_a_run_without_milestones_and_language_model_has_no_sections_of_them(
     assert page.locator("#advice").is_hidden()
     assert page.locator("#advice-link").is_hidden()
     assert page.locator("#charts").is_visible()
+    page.locator("#no-charts").filter(has_text="Nothing was measured: the first").wait_for()

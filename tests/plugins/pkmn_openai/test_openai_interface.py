@@ -203,3 +203,32 @@ def test_an_address_that_is_none_is_told(build: BuildBackend, monkeypatch: pytes
         backend.check()
     assert "secret" not in str(error.value)
     backend.close()
+
+
+def test_an_address_without_its_version_is_told(
+    server: FaultServer, build: BuildBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "listing", Behaviour(status=404, message="not found"))
+    for address, advice in ((server.url, "up to /v1"), (f"{server.url}/v1", "server running there")):
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+        backend = build("openai", None, None)
+        with pytest.raises(LLMConnectionError, match="404") as error:
+            backend.models()
+        assert advice in str(error.value)
+        backend.close()
+        backend = build("openai", None)
+        assert ("up to /v1" in backend.check()) == (advice == "up to /v1"), "a model that is named is asked anyway"
+        backend.close()
+
+
+@pytest.mark.parametrize(("key", "advice"), [("", "pkmn llm keys set openai"), ("wrong", "Check the key in")])
+def test_a_refused_key_is_told_apart_from_none(
+    key: str, advice: str, server: FaultServer, build: BuildBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "listing", Behaviour(status=401, message="Incorrect API key provided"))
+    backend = build("openai", server.url, None)
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(LLMConnectionError, match="401") as error:
+        backend.models()
+    assert advice in str(error.value)
+    backend.close()
