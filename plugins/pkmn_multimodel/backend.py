@@ -27,6 +27,7 @@ from pkmncli.llm.transport import call_within, checked_reply
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+_LONGEST_END_S = 30.0
 _NO_GRAMMAR = "Replies of huggingface do not follow the schema: for that, pip install 'xgrammar>=0.2.8'."
 
 
@@ -81,8 +82,13 @@ class HuggingFaceBackend:
         return cached_models()
 
     def close(self) -> None:
-        """End an open question at its next token."""
+        """End an open question at its next token.
+
+        This waits for that token: a process that ends while PyTorch computes in another thread aborts.
+        """
         self._closed.set()
+        if self._busy.acquire(timeout=_LONGEST_END_S):
+            self._busy.release()
 
     def _load(self) -> tuple[Any, PreTrainedTokenizerBase]:
         if self._loaded is None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +14,7 @@ import pytest
 from support.commands import run_here
 from support.reply_forms import FORM
 
+from pkmn_multimodel import backend as module
 from pkmn_multimodel.backend import HuggingFaceBackend
 from pkmn_multimodel.games.catalog import game_maker
 from pkmn_multimodel.population.tiny import tiny_model
@@ -118,3 +124,24 @@ def test_a_question_that_is_too_long_or_has_no_time_is_a_fault(folder: Path) -> 
     one.close()
     with pytest.raises(LLMFailure):
         one.complete(request())
+
+
+def test_to_close_it_waits_until_an_open_question_has_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, ended = threading.Event(), []
+
+    @contextmanager
+    def generating(*given: Any) -> Iterator[None]:
+        asked.set()
+        yield
+        time.sleep(0.3)
+        ended.append("generation")
+
+    monkeypatch.setattr(module, "fitting_threads", generating)
+    one = backend(folder)
+    with ThreadPoolExecutor(1) as other:
+        open_question = other.submit(one.complete, request(max_tokens=900, temperature=9.0))
+        assert asked.wait(60)
+        one.close()
+        assert ended == ["generation"]
+        with pytest.raises(LLMFailure):
+            open_question.result()
