@@ -121,7 +121,7 @@ def test_a_run_keeps_its_name_while_it_is_written_or_if_the_new_one_is_taken(pkm
         assert refused.code == 5 and "is in use by process" in refused.err
     taken = pkmn("runs", "rename", "new", "old")
     assert taken.code == 5 and "exists already" in taken.err
-    assert pkmn("runs", "rename", "new", "../best").code == 5
+    assert pkmn("runs", "rename", "new", "../best").code == 2
     assert sorted(path.name for path in runs.iterdir()) == ["new", "old"]
 
 

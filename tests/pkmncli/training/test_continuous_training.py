@@ -72,12 +72,16 @@ def test_a_killed_training_goes_on_exactly_and_its_episodes_are_replayed(
     ("options", "message"),
     [
         (["--rl=dqn"], "rl = 'dqn' cannot learn the continuous actions Box"),
-        (["--rl=ppo", "--llm=scripted"], "only a learner can choose the continuous actions"),
+        (
+            ["--rl=ppo", "--llm=scripted", "--set=scripted.file=replies.toml"],
+            "only a learner can choose the continuous actions",
+        ),
     ],
 )
 def test_those_who_cannot_choose_them_are_refused_in_one_line(
     options: list[str], message: str, pkmn: Pkmn, tmp_path: Path
 ) -> None:
+    (tmp_path / "replies.toml").write_text("[[reply]]\ntext = ''\n")
     result = pkmn("train", *PENDULUM, *options, "--steps=10")
     assert (result.code, len(result.err.splitlines())) == (2, 1), result.err
     assert message in result.err
