@@ -76,6 +76,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 def open_run(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Callable[[Path], Page]]:
     """Opens the page of `pkmn dashboard` on a run that is over."""
     started: list[subprocess.Popen[str]] = []
+    opened: list[Page] = []
 
     def open_one(run: Path) -> Page:
         command = [sys.executable, "-m", "pkmncli", "dashboard", str(run), "--web-port=18080"]
@@ -84,9 +85,12 @@ def open_run(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Callabl
         assert process.stdout is not None
         line = next((line for line in process.stdout if line.startswith("Showing ")), None)
         assert line is not None, "no page is served"
-        return open_page(line.split(" at ")[1].strip())
+        opened.append(open_page(line.split(" at ")[1].strip()))
+        return opened[-1]
 
     yield open_one
+    for page in opened:
+        page.close()  # before its server, which would refuse what the page still asks
     for process in started:
         with process:
             process.terminate()
