@@ -13,10 +13,9 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_ISDIR
 from typing import Any
 
-from pkmncli.api import expand_home
+from pkmncli.api import data_text, expand_home
 from pkmncli.atomic_files import (
     read_json,
     read_regular,
@@ -390,9 +389,9 @@ def is_folder(path: Path) -> bool:
         RunError: the path cannot be examined.
     """
     try:
-        return S_ISDIR(path.stat().st_mode)  # is_dir() hides errors from Python 3.14 on
+        return data_text.is_folder(path)
     except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP, errno.ENAMETOOLONG):
+        if error.errno == errno.ENAMETOOLONG:
             return False
         raise RunError(f"{path} can't be read: {reason(error)}") from None
 

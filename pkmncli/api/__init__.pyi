@@ -4,6 +4,7 @@ from pkmncli.api.actions import MOST_ACTIONS as MOST_ACTIONS
 from pkmncli.api.actions import FlatActions as FlatActions
 from pkmncli.api.base_environment import BaseEnvironment as BaseEnvironment
 from pkmncli.api.data_text import expand_home as expand_home
+from pkmncli.api.data_text import is_folder as is_folder
 from pkmncli.api.data_text import parse_json as parse_json
 from pkmncli.api.data_text import parse_toml as parse_toml
 from pkmncli.api.data_text import read_given as read_given

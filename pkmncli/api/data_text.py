@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,16 @@ def expand_home(path: Path) -> Path:
         return path.expanduser()
     except (RuntimeError, ValueError):
         return path
+
+
+def is_folder(path: Path) -> bool:
+    """Return True for a folder. Raise OSError if it can't be examined, which ``is_dir()`` hides from Python 3.14 on."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP):
+            return False
+        raise
 
 
 def read_given(path: Path, most: int = MOST_BYTES) -> bytes:

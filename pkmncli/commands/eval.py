@@ -34,6 +34,7 @@ from pkmncli.runs import Run, default_save_dir
 from pkmncli.tables import prose
 from pkmncli.training.display.progress import EvaluationProgress
 from pkmncli.training.display.verdict import PLAYERS, rows_of, table_lines
+from pkmncli.training.evaluation.baselines import players
 from pkmncli.training.evaluation.command_evaluation import evaluate_command_run, result_lines
 from pkmncli.training.evaluation.evaluation import PLAYED_BY
 from pkmncli.training.evaluation.pretrained_run import open_agent
@@ -179,8 +180,8 @@ def eval(
 
 def _what_is_missing(result: Mapping[str, Any], evaluation: RunEvaluation) -> str:
     """Return a line on the part of an interrupted evaluation that was not played."""
-    beside = ["pilot", "random"] if evaluation.settings.train.pilot != NONE else ["random"]
-    missing = [PLAYERS[who] for who in beside if evaluation.baselines and who not in result]
+    beside = players(has_pilot=evaluation.settings.train.pilot != NONE) if evaluation.baselines else []
+    missing = [PLAYERS[who] for who in beside if who not in result]
     without = f", without {' and '.join(missing)}" if missing else ""
     return f"Interrupted: {result['episodes']} of {counted(evaluation.episodes, 'episode')}{without}."
 

@@ -81,7 +81,7 @@ class Progression:
 
     @property
     def due(self) -> int:
-        """Episodes that :meth:`measure` has to play."""
+        """Number of episodes that :meth:`measure` has to play."""
         return 0 if self._play is None or self.curriculum is None else len(self._due)
 
     def begin(self) -> None:

@@ -25,6 +25,11 @@ BASELINES_FILE = "baselines.json"
 """In a run's folder."""
 
 
+def players(*, has_pilot: bool) -> list[str]:
+    """Return the baselines that can be played: ``pilot`` where the environments have one, and ``random``."""
+    return ["pilot", "random"] if has_pilot else ["random"]
+
+
 class Baselines:
     """Pilot and random play from the starts of an evaluation, or what an earlier evaluation found.
 
@@ -40,7 +45,7 @@ class Baselines:
     @property
     def players(self) -> list[str]:
         """The baselines that can be played: ``pilot`` where the environments have one, and ``random``."""
-        return ["pilot", "random"] if self.pool.spec.pilot is not None else ["random"]
+        return players(has_pilot=self.pool.spec.pilot is not None)
 
     def find(
         self, who: str, episodes: int, *, on_step: Callable[[int, float], None], interrupted: Callable[[], bool]

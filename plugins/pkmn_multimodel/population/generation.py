@@ -188,7 +188,7 @@ def _score_shared(
 
 
 def _drawn(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Draw a token of each row by its probability. The vocabulary does not leave a graphics card for that.
+    """Sample a token of each row by its probability. The vocabulary does not leave a graphics card for that.
 
     Args:
         log_probs: (rows, vocabulary).

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from stat import S_ISDIR
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
@@ -41,7 +40,7 @@ from pkmn_pyboy.profile.schema import (
 )
 from pkmn_pyboy.profile.script_marks import ScriptMark, WorldRules, compile_pattern
 from pkmn_pyboy.profile.story_blocks import Block, StoryBlocks
-from pkmncli.api import expand_home, parse_toml, read_given_text
+from pkmncli.api import expand_home, is_folder, parse_toml, read_given_text
 from pkmncli.errors import EnvironmentSetupError, first_fault
 
 GAMES_FOLDER = Path(__file__).parents[1] / "games"
@@ -56,10 +55,8 @@ def load_profile(folder: Path) -> GameProfile:
     """
     folder = expand_home(folder).absolute()
     try:
-        there = S_ISDIR(folder.stat().st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        there = False
-    except OSError as error:  # a name that is too long, say; is_dir() hides it from Python 3.14 on
+        there = is_folder(folder)
+    except OSError as error:  # a name that is too long, say
         raise EnvironmentSetupError(f"{folder} can't be read: {error.strerror}") from None
     if not there:
         raise EnvironmentSetupError(f"No game profile at {folder}: name a folder with a game.toml")

@@ -262,7 +262,12 @@ def test_a_damaged_save_is_refused_in_one_line(damage, line: str) -> None:  # ty
 
 
 def test_a_save_is_json_with_a_version() -> None:
-    assert json.loads(in_shop().save())["version"] == 1
+    saved = in_shop().save()
+    content = json.loads(saved)
+    assert content["version"] == 1
+    assert json.dumps(content, separators=(",", ":")).encode() == saved, (
+        "hashes of earlier runs are those of these bytes"
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
