@@ -80,7 +80,7 @@ export class Chart {
     const series = present.map((name, index) => ({ label: this.names[name], stroke: colour(`--series-${index + 1}`), width: 2, spanGaps: true, points: { show: (plot) => plot.data[0].length < 40, size: 5 } }));
     this.plot = new uPlot({
       ...this.size(), legend: { show: false }, cursor: { drag: { x: false, y: false } }, scales: { x: { time: false }, y: this.written === percent ? { range: [0, 1] } : {} },
-      axes: [{ ...axis, values: (_, ticks) => tickTexts(ticks, compact) }, { ...axis, size: 58, values: (_, ticks) => tickTexts(ticks, this.written) }],
+      axes: [{ ...axis, values: (_, ticks) => tickTexts(ticks, compact) }, { ...axis, size: (_, texts) => axisSize(texts ?? []), values: (_, ticks) => tickTexts(ticks, this.written) }],
       series: [{}, ...series],
     }, this.data, this.place);
   }
@@ -107,6 +107,9 @@ export function tickTexts(ticks, written) {
   const digits = Number((ticks[1] - ticks[0]).toPrecision(3)).toFixed(12).replace(/0+$/, "").split(".")[1].length;
   return ticks.map((tick) => tick.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
 }
+
+/** Return the pixels that an axis with these texts takes beside the chart. */
+export const axisSize = (texts) => Math.max(58, ...texts.map((text) => 16 + 8 * text.length));
 
 const least = (values) => values.reduce((low, value) => Math.min(low, value));
 const most = (values) => values.reduce((high, value) => Math.max(high, value));

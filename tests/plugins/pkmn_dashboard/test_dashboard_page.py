@@ -99,6 +99,14 @@ def test_the_ticks_of_an_axis_differ(training: PageTraining, open_page: OpenPage
         " return [[1086.25, 1086.5, 1086.75], [900, 1000], [1e-7, 2e-7]].map((ticks) => tickTexts(ticks, whole)); }"
     )
     assert texts == [["1,086.25", "1,086.50", "1,086.75"], ["900", "1,000"], ["0.0000001", "0.0000002"]]
+    cut = page.evaluate(
+        "async (texts) => { const main = document.querySelector('script[type=module]').src;"
+        " const { axisSize } = await import(main.replace(/main[.]js.*/, 'charts.js'));"
+        " const pen = document.createElement('canvas').getContext('2d'); pen.font = '12px system-ui, sans-serif';"
+        " return texts.filter((text) => axisSize([text]) < pen.measureText(text).width + 15); }",
+        ["0", "1,086.25", "-1,234,567", "0.0000001"],
+    )
+    assert cut == [], "the axis has room for them, its ticks and a gap"
 
 
 @pytest.mark.long
