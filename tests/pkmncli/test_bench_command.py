@@ -77,7 +77,7 @@ def test_figures_as_a_table(pkmn: Callable[..., Any], monkeypatch: pytest.Monkey
 
 
 def test_an_environment_shows_what_reading_its_state_takes_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it says how: the row is there once, in percent, with a ceiling."""
+    """The row is there once, in percent, with a ceiling, if the environment can measure it."""
     monkeypatch.setattr(environment_bench, "STEPS_PER_ROUND", 4)
     registry = get_registry()
     settings = resolve_settings({"mode": "rl-only"}, registry=registry, environ={})

@@ -1,4 +1,4 @@
-"""A run's ``config.toml``: taken whole or refused, edited or not, so that no default ever stands in for a setting."""
+"""A run's ``config.toml``: read whole or refused, also an edited one. No default replaces a setting that was lost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(shared_run: Callable[..., Path], tmp_path: Path) -> Run:
 
 
 def without_end(text: str) -> str:
-    """As a version wrote it that said nothing of what is whole."""
+    """Return the text without the lines that mark its beginning and end, as an earlier version wrote it."""
     return "\n".join(text.splitlines()[1:-1]) + "\n"
 
 

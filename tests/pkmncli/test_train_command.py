@@ -151,7 +151,7 @@ def small_run(shared_run: Callable[..., Path], tmp_path: Path) -> Run:
 
 
 def one_line(result: Any, code: int) -> str:
-    """What was said on standard error, which has to be one line and nothing else."""
+    """Return the text on standard error, which has to be one line and nothing else."""
     assert result.code == code, result.err
     assert len(result.err.splitlines()) == 1, result.err
     assert "Traceback" not in result.err

@@ -1,4 +1,4 @@
-"""What a training shows of itself: lines now and then, or live in a terminal."""
+"""Display of a training: lines now and then, or a live view in a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page's server answers: the figures of a run, and one clear refusal for what it does not."""
+"""Answers of the page's server: the figures of a run, and one clear refusal for anything else."""
 
 from __future__ import annotations
 
