@@ -103,8 +103,8 @@ def test_the_page_works_under_a_folder_of_a_proxy(
     with (
         serving(finished_run, Gate(TOKEN, proxies=["page.localhost"], root_path="" if strips else PREFIX)) as port,
         prefix_proxy(port, host, strips=strips) as address,
+        contextlib.closing(open_page(f"{address}?token={TOKEN}")) as page,  # before its server ends
     ):
-        page = open_page(f"{address}?token={TOKEN}")
         page.locator("#decision-rows tr").first.wait_for()
         page.locator("canvas").first.wait_for()
         assert page.url == address, "the token is gone from the address, and the folder is not"
