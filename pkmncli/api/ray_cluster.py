@@ -29,7 +29,7 @@ from pkmncli.errors import ConfigurationError, PluginError, TrainingError
 SECONDS_TO_CONNECT = 5.0
 """Maximum seconds in which a cluster accepts a connection."""
 SECONDS_TO_PLACE = 120.0
-"""Maximum seconds in which a cluster finds room for one of the actors and starts it."""
+"""Maximum seconds in which a cluster finds room for one of the actors and starts its process."""
 _HTTP2_BEGIN = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 """First words of a client to a gRPC server (RFC 9113, 3.4), which a cluster is: a preface and empty settings."""
 _HTTP2_SETTINGS = b"\x04"
@@ -43,6 +43,7 @@ _LOCAL = {
     "RAY_AUTH_TOKEN": secrets.token_hex(16),
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # Ray's name for: listen on loopback alone
     "RAY_memory_monitor_refresh_ms": "0",  # other programs may use the memory; actors must not be killed for that
+    "RAY_worker_niceness": "0",  # Ray's 15 leaves an actor a thirtieth of a core beside a program that wants it
 }
 
 

@@ -70,6 +70,8 @@ class RayEngine:
         self._idle: list[Any] = []
         self._starting: dict[Any, Any] = {}
         """Actors by the reference to what they do first, or what nobody waits for any more."""
+        self._placing: set[Any] = set()
+        """References to the process ids of actors that the cluster has not started yet."""
         self._pauses: Iterator[float] | None = None
         """Pauses after failed starts; None after a start that did not fail."""
         self._starts_at: list[float] = []
@@ -107,12 +109,14 @@ class RayEngine:
         for actor in [*self._idle, *self._starting.values()]:
             with suppress(Exception):  # the cluster may be gone
                 self._ray.kill(actor)
-        self._idle, self._starting = [], {}
+        self._idle, self._starting, self._placing = [], {}, set()
         self._closing.close()
 
     def _start_one(self) -> None:
         actor = self._start()
-        self._starting[actor.load.remote()] = actor
+        placing = actor.process_id.remote()
+        self._starting[placing] = actor
+        self._placing.add(placing)
 
     def _start_later(self, reason: str, *, alone: bool) -> None:
         """Start an actor again after a pause: the cluster may not know yet that a node is lost.
@@ -136,7 +140,7 @@ class RayEngine:
         pause = max(min(self._starts_at) - self._clock(), 0.0) if self._starts_at else None
         done = []
         if references := [*busy, *self._starting]:
-            timeout_s = None if busy else SECONDS_TO_PLACE
+            timeout_s = SECONDS_TO_PLACE if self._placing.issuperset(references) else None
             done, _ = self._ray.wait(references, num_returns=1, timeout=timeout_s if pause is None else pause)
         elif pause is not None:
             self._sleep(pause)
@@ -165,6 +169,8 @@ class RayEngine:
                 if reference is None:
                     continue
                 actor, job = busy.pop(reference) if reference in busy else (self._starting.pop(reference), -1)
+                placed = reference in self._placing
+                self._placing.discard(reference)
                 try:
                     found = ray.get(reference)
                 except ray.exceptions.RayTaskError as error:
@@ -186,12 +192,14 @@ class RayEngine:
                         raise TrainingError(f"actors of Ray were lost {MOST_LOSSES + 1} times: {reason}") from None
                     self._start_one()
                     continue
+                if placed:
+                    self.process_ids.append(found)
+                    self._pauses = None
+                    self._starting[actor.load.remote()] = actor
+                    continue
                 self._idle.append(actor)
                 if job >= 0:
                     results[job] = found
-                elif isinstance(found, int):
-                    self.process_ids.append(found)
-                    self._pauses = None
         finally:
             self._starting |= {reference: actor for reference, (actor, _) in busy.items()}
         return [results[job] for job in range(len(jobs))]

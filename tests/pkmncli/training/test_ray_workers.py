@@ -65,6 +65,12 @@ def test_pauses_after_failed_starts_grow_and_end_after_two_minutes(seconds_of_a_
     assert last_start <= SECONDS_TO_PLACE
 
 
+@pytest.mark.long
+def test_an_actor_of_a_local_cluster_has_the_priority_of_the_program(ray: Any) -> None:
+    of_actor = ray.remote(lambda: os.nice(0)).remote()  # type: ignore[no-untyped-call]
+    assert ray.get(of_actor, timeout=PATIENCE_S) == os.nice(0)
+
+
 def dying(spec: WorkerSpec, folder: Path, deaths: int) -> WorkerSpec:
     """Return the spec on Ray, where so many actors are killed before their environment has started."""
     arguments = {"folder": str(folder), "deaths": deaths, "spared": os.getpid()}
