@@ -107,10 +107,13 @@ class RayEngine:
     def close(self) -> None:
         """End the actors, and a local cluster with them."""
         for actor in [*self._idle, *self._starting.values()]:
-            with suppress(Exception):  # the cluster may be gone
-                self._ray.kill(actor)
+            self._kill(actor)
         self._idle, self._starting, self._placing = [], {}, set()
         self._closing.close()
+
+    def _kill(self, actor: Any) -> None:
+        with suppress(Exception):  # the cluster may be gone
+            self._ray.kill(actor)
 
     def _start_one(self) -> None:
         actor = self._start()
@@ -185,8 +188,7 @@ class RayEngine:
                     raise error.cause from None
                 except ray.exceptions.RayError as error:
                     reason = str(error).strip().partition("\n")[0]
-                    with suppress(Exception):
-                        ray.kill(actor)
+                    self._kill(actor)
                     if job < 0:
                         self._start_later(reason, alone=not (busy or self._idle or self._starting))
                         continue
