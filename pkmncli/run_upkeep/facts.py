@@ -19,7 +19,7 @@ from pkmncli.run_labels import read_labels
 from pkmncli.run_lock import is_locked
 from pkmncli.runs import Run
 from pkmncli.training.checkpoints.retention import folder_bytes
-from pkmncli.training.evaluation.evaluation import EVALUATIONS
+from pkmncli.training.evaluation.kept_evaluations import EVALUATIONS
 from pkmncli.training.loop_options import has_finished
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, FiniteFloat
 
 from pkmn_dashboard.watched_run import RunState
 
@@ -116,6 +116,30 @@ class Episode(BaseModel):
     outcome: str
     llm_share: float
     milestones: dict[str, int]
+
+
+class Evaluation(BaseModel):
+    """Evaluation that the run keeps, as of ``pkmn eval``."""
+
+    time: str
+    """Local time of its end where it was held, as ``2026-11-30 09:30``."""
+    mode: str
+    """Who played, as ``--mode`` of ``pkmn eval`` names it; ``command`` for a run of a plugin's command."""
+    stochastic: bool
+    """True if actions were sampled."""
+    checkpoint: str
+    episodes: int
+    goal: str | None
+    reached: int | None
+    """Episodes that reached the goal."""
+    goal_low: FiniteFloat | None
+    """Ends of the 95% interval of the share that reaches the goal, 0..1."""
+    goal_high: FiniteFloat | None
+    reward: FiniteFloat
+    """Mean reward of an episode."""
+    reward_low: FiniteFloat | None
+    """Ends of its 95% interval; None where fewer than two episodes are recorded."""
+    reward_high: FiniteFloat | None
 
 
 class RecordedDecision(BaseModel):

@@ -6,6 +6,7 @@ import { Controls, say } from "./controls.js";
 import { Decisions } from "./decisions.js";
 import { byId, rewrite } from "./elements.js";
 import { advised, count, duration, figure, journeyWords, percent, words } from "./format.js";
+import { refreshEvaluations } from "./evaluations.js";
 import { showLearner } from "./learner.js";
 import { VisitMap } from "./map.js";
 import { refreshMilestones } from "./milestones.js";
@@ -17,6 +18,7 @@ import { get, Live } from "./server.js";
 const SECONDS_BETWEEN_REFRESHES = 5; // a training writes its tables about as often
 const SELDOM = new Set(["patterns", "map", "runs"]); // these read every decision, or every run
 const SELDOM_S = 30;
+const ALWAYS = ["charts", "evaluations"]; // the head tells what charts read; evaluations are hidden until there is one
 
 const complain = (error) => say(`Something could not be read: ${error.message}.`);
 
@@ -91,6 +93,7 @@ async function start() {
       const ended = state === "ended";
       showSummary(run, summary, await charts.refresh(ended), ended);
     },
+    evaluations: () => refreshEvaluations(run.goal),
     milestones: refreshMilestones,
     map: () => map.refresh(),
     decisions: () => (decisions.before == null ? decisions.refresh() : null),
@@ -112,14 +115,17 @@ async function start() {
     }
   }, { rootMargin: "200px" });
   for (const id of Object.keys(parts)) watch.observe(byId(id));
-  refresh("charts");
+  ALWAYS.forEach(refresh);
 
   async function refreshAll() {
     if (document.hidden) return;
     summary = await get("summary").catch(() => summary);
-    await Promise.all([...new Set([...visible, "charts"])].map(refresh)); // the head tells what charts read
+    await Promise.all([...new Set([...visible, ...ALWAYS])].map(refresh));
   }
-  setInterval(() => { if (state !== "ended") refreshAll(); }, SECONDS_BETWEEN_REFRESHES * 1000);
+  const timer = setInterval(() => {
+    if (state === "ended") refresh("evaluations"); // a run that is over can be evaluated
+    else refreshAll();
+  }, SECONDS_BETWEEN_REFRESHES * 1000);
 
   const live = new Live({
     onLive: (event) => {
@@ -139,6 +145,7 @@ async function start() {
     },
     onLost: () => say("The server does not answer; trying again…"),
     onEnd: () => {
+      clearInterval(timer);
       state = "ended";
       controls.show({ run: "ended", environments: [] });
       byId("state").textContent = byId("state").dataset.run = "ended";

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from PIL import Image
 from schemathesis.config import SchemathesisConfig
 from starlette.testclient import TestClient
-from support.tables import advice, decisions
+from support.tables import advice, decisions, episodes
 
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
@@ -30,6 +30,7 @@ from pkmn_dashboard.runs_beside import RunsBeside
 from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmn_decisions.store.store import DuckDBStore
+from pkmncli.api import runs
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, process_began
 
 ACTION = {"x-pkmn-action": "1"}
@@ -209,6 +210,23 @@ def test_maps_episodes_and_visits(client: TestClient) -> None:
     assert client.get("/api/episodes", params={"limit": 1}).json()[0]["milestones"] == {"begun": 0, "outside": 7}
 
 
+def test_evaluations_that_the_run_keeps_come_newest_first_with_the_interval_of_their_reward(
+    evaluated_run: Path,
+) -> None:
+    with client_of(evaluated_run) as client:
+        sampled, alone = client.get("/api/evaluations").json()
+        expected = runs.interval([10.0, 20.0, 30.0, 40.0], "mean")
+        assert (alone["reward"], alone["reward_low"], alone["reward_high"]) == expected
+        assert (alone["time"], alone["checkpoint"], alone["episodes"]) == ("2026-11-30 09:30", "step-000000040", 4)
+        assert (alone["goal"], alone["reached"], alone["goal_low"], alone["goal_high"]) == ("won", 3, 0.3, 0.95)
+        assert (sampled["mode"], sampled["stochastic"], sampled["goal"]) == ("rl-only", True, "outside")
+        assert (sampled["reward"], sampled["reward_low"]) == (7.5, None), "its episodes are not recorded yet"
+        store = DuckDBStore(evaluated_run / "evaluations" / "20261130-110000-step-000000020-rl-only")
+        store.append("episodes", episodes(1, 2, total_reward=[5.0, 10.0]))
+        store.close()
+        assert client.get("/api/evaluations").json()[0]["reward_low"] == 5.0
+
+
 def test_the_transcript_tells_tokens_and_cost(client: TestClient) -> None:
     found = client.get("/api/advice").json()
     assert (found["answers"], found["prompt_tokens"], found["completion_tokens"], found["cost_usd"]) == (2, 30, 3, 0.25)
@@ -238,7 +256,7 @@ def test_a_page_that_only_shows_refuses_before_anything_else(finished_run: Path)
 def test_a_run_without_anything_is_shown_as_empty(tmp_path: Path) -> None:
     (tmp_path / "versions.json").write_text(json.dumps({"layout": 1, "created": 1.0}))
     with client_of(tmp_path) as client:
-        paths = ("metric-names", "episodes", "decisions", "maps", "maps/257/visits", "milestones")
+        paths = ("metric-names", "episodes", "evaluations", "decisions", "maps", "maps/257/visits", "milestones")
         assert [client.get(f"/api/{path}").json() for path in paths] == [[]] * len(paths)
         assert client.get("/api/advice").json()["latest"] == []
         assert client.get("/api/patterns").json() == {"horizon": 8, "patterns": []}
