@@ -15,6 +15,8 @@ class RunDescription(BaseModel):
     name: str
     folder: str
     state: RunState
+    steps: int | None
+    """Recorded steps, also those since the latest checkpoint."""
     may_control: bool
     game: str
     settings: dict[str, Any]
@@ -237,7 +239,8 @@ class RunBeside(BaseModel):
     game: str
     settings: dict[str, Any]
     """Learner, mode and language model."""
-    steps: float | None
+    steps: int | None
+    """Recorded steps."""
     episodes: float | None
     goal_share: float | None
     """Share of the held-out starts from which the learner alone reaches the goal, 0..1."""

@@ -59,6 +59,7 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables, beside: Runs
             name=run.folder.name,
             folder=str(run.folder),
             state=(await events.state())["run"],
+            steps=run.steps(),
             may_control=run.may_control and training is not None,
             game=str(names.get("game", "")),
             settings=run.settings().get("", {}),
