@@ -72,6 +72,8 @@ class State(BaseModel):
     """Number of viewers' requests answered so far."""
     message: str = ""
     """Latest of those answers."""
+    doing: str = ""
+    """Present activity instead of steps, such as an evaluation; the rest is of the latest step then."""
     environments: list[Environment]
 
 
@@ -126,7 +128,7 @@ class Evaluation(BaseModel):
     time: str
     """Local time of its end where it was held, as ``2026-11-30 09:30``."""
     mode: str
-    """Who played, as ``--mode`` of ``pkmn eval`` names it; ``command`` for a run of a plugin's command."""
+    """Player, as ``--mode`` of ``pkmn eval`` names it; ``command`` for a run of a plugin's command."""
     stochastic: bool
     """True if actions were sampled."""
     checkpoint: str

@@ -56,6 +56,8 @@ function showState(run, state, summary) {
   byId("episodes").textContent = count(live ? state.episodes : summary.total_episodes);
   byId("speed").textContent = state.run === "paused" ? "paused" : figure(live ? state.steps_per_second : summary.steps_per_second);
   byId("elapsed").textContent = duration(live ? state.elapsed_s : summary.elapsed_s);
+  byId("doing").hidden = !state.doing;
+  rewrite(byId("doing"), "textContent", state.doing ? `Now: ${state.doing}. All else is of the latest step.` : "");
   byId("progress").hidden = !live;
   document.querySelectorAll(".running").forEach((one) => { one.hidden = !live; });
   if (!live) return;
@@ -147,6 +149,7 @@ async function start() {
     onEnd: () => {
       clearInterval(timer);
       state = "ended";
+      byId("doing").hidden = true;
       controls.show({ run: "ended", environments: [] });
       byId("state").textContent = byId("state").dataset.run = "ended";
       say(`The training has ended, and this page with it. To look at it again: pkmn dashboard ${run.name}`);

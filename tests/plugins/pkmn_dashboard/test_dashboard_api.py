@@ -189,7 +189,7 @@ def test_the_first_answer_after_a_while_is_of_now(tmp_path: Path) -> None:
     async def trainer() -> None:
         while not board.requests.read()["watched_until"][0]:
             await asyncio.sleep(0)
-        board.state.set(steps=9, steps_per_second=12.5, updated=time.time())
+        board.state.set(steps=9, steps_per_second=12.5, updated=time.time(), doing=b"evaluating the learner alone")
 
     async def ask() -> dict[str, Any]:
         stepping = asyncio.create_task(trainer())
@@ -199,6 +199,7 @@ def test_the_first_answer_after_a_while_is_of_now(tmp_path: Path) -> None:
 
     found = asyncio.run(ask())
     assert (found["steps"], found["steps_per_second"]) == (9, 12.5)
+    assert found["doing"] == "evaluating the learner alone"
     assert not board.requests.read()["pictures_until"][0], "who asks for the state alone takes nobody's pictures"
 
 
