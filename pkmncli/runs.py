@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pkmncli.api import data_text, expand_home
+from pkmncli.api import TABLES_INDEX, data_text, expand_home
 from pkmncli.atomic_files import (
     read_json,
     read_regular,
@@ -91,7 +91,7 @@ class Run:
     @property
     def tables_file(self) -> Path:
         """Index of the tables; there once rows were written."""
-        return self.folder / "tables.jsonl"
+        return self.folder / TABLES_INDEX
 
     @property
     def log_file(self) -> Path:

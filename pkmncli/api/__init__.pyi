@@ -72,6 +72,7 @@ from pkmncli.api.runs import find_run as find_run
 from pkmncli.api.runs import tell_once as tell_once
 from pkmncli.api.spaces import BitPlanes as BitPlanes
 from pkmncli.api.spaces import ScaledBox as ScaledBox
+from pkmncli.api.stores import TABLES_INDEX as TABLES_INDEX
 from pkmncli.api.stores import Analyzer as Analyzer
 from pkmncli.api.stores import CheckedStore as CheckedStore
 from pkmncli.api.stores import Coded as Coded
@@ -81,6 +82,7 @@ from pkmncli.api.stores import SourceStore as SourceStore
 from pkmncli.api.stores import Store as Store
 from pkmncli.api.stores import open_analyzer as open_analyzer
 from pkmncli.api.stores import open_tables as open_tables
+from pkmncli.api.stores import recorded_steps as recorded_steps
 from pkmncli.api.strategies import Strategy as Strategy
 from pkmncli.api.strategies import StrategyType as StrategyType
 from pkmncli.api.tracking import Tracker as Tracker

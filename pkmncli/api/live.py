@@ -33,6 +33,7 @@ LIVE_FILE = "live.json"
 BOARD_FILE = "live.board"
 
 MESSAGE_BYTES = 480
+DOING_BYTES = 200
 STANDING_BYTES = 8192
 """Room for how far an environment has got, as JSON."""
 
@@ -62,6 +63,7 @@ STATE_DTYPE = np.dtype(
         ("paused", "u1"),
         ("answers", "u4"),  # requests that were answered so far
         ("message", f"S{MESSAGE_BYTES}"),  # the latest answer, in words
+        ("doing", f"S{DOING_BYTES}"),  # activity instead of steps, such as an evaluation; empty if it takes steps
     ],
     align=True,
 )
@@ -183,6 +185,8 @@ class LiveState:
     answers: int
     message: str
     age_s: float | None
+    doing: str = ""
+    """Present activity instead of steps, such as an evaluation of the learner; empty if it takes steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +289,7 @@ class LiveTraining:
             int(row["answers"]),
             bytes(row["message"]).decode(errors="ignore"),
             max(time.time() - updated, 0.0) if updated else None,
+            bytes(row["doing"]).decode(errors="ignore"),
         )
 
     def records(self) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -262,6 +263,37 @@ def evaluate(
     played, result = evaluation.play()
     evaluation.keep(played, result)
     return result
+
+
+def evaluations(
+    which: str | Path | None = None, *, most: int | None = None, save_dir: str | Path | None = None
+) -> list[dict[str, Any]]:
+    """Return the evaluations that a run keeps, newest first; damaged ones are left out.
+
+    Args:
+        which: the run, as for :func:`find_run`.
+        most: return at most this many; all if None.
+        save_dir: folder of run folders.
+
+    Returns:
+        For each what :func:`evaluate` returned, and its ``folder``: its name begins with the time, and the folder holds
+        the table of its episodes.
+
+    Raises:
+        RunError: there is no such run.
+    """
+    from pkmncli.errors import RunError  # noqa: PLC0415 - registration modules import this one
+    from pkmncli.runs import open_run  # noqa: PLC0415
+    from pkmncli.training.evaluation.kept_evaluations import evaluation_folders, read_evaluation  # noqa: PLC0415
+
+    found: list[dict[str, Any]] = []
+    for folder in evaluation_folders(open_run(which, _path(save_dir)).folder):
+        if len(found) == most:
+            break
+        with contextlib.suppress(RunError):
+            if (result := read_evaluation(folder)) is not None:
+                found.append({**result, "folder": folder})
+    return found
 
 
 def export_policy(

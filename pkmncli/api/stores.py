@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,15 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = "duckdb"
 """Name of the store of trainings."""
+
+TABLES_INDEX = "tables.jsonl"
+"""Index of the tables in a folder: after the first line, one for each file, in the order of writing."""
+
+_INDEX_END_BYTES = 4096
+"""End of the index that has the last files of every table: a file's line is shorter than 200 bytes."""
+
+_LAST_STEP = re.compile(rb'"file": ?"\w+/\d{12}-(\d{12})')
+"""Last step of a file, in its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +158,22 @@ def open_tables(folder: Path) -> Store:
 
     store: Store = get_registry().get("stores", DEFAULT_STORE).load()(folder)
     return store
+
+
+def recorded_steps(folder: Path) -> int:
+    """Return the last step that the tables in a folder hold, so far as their index tells; 0 if they are empty.
+
+    Reads the end of one file, so that many runs can be listed. Steps of the last seconds of a training are not written.
+    """
+    try:
+        path = folder / TABLES_INDEX
+        if path.is_file():  # a pipe never ends
+            with path.open("rb") as file:
+                file.seek(max(file.seek(0, os.SEEK_END) - _INDEX_END_BYTES, 0))
+                return max(map(int, _LAST_STEP.findall(file.read())), default=0)
+    except OSError:
+        pass
+    return 0
 
 
 def open_analyzer(folder: Path, name: str = "decisions", *, threads: int | None = None) -> Analyzer:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkmncli.api import expand_home
-from pkmncli.atomic_files import read_json, reason
 from pkmncli.config import NONE
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.run_file import COMMAND, plain, read_run_file
@@ -22,7 +21,7 @@ from pkmncli.plugins import Registry
 from pkmncli.runs import Run, default_save_dir, is_folder, list_runs, open_run
 from pkmncli.training.assembly import open_store
 from pkmncli.training.evaluation.command_evaluation import MODE
-from pkmncli.training.evaluation.evaluation import EVALUATIONS
+from pkmncli.training.evaluation.kept_evaluations import evaluation_folders, read_evaluation
 
 CURVES = ("evaluation/avg_reward", "alone/reward", "episode/average_reward", "episode/reward")
 """Default metrics of a learning curve: the first that all runs have enough values of."""
@@ -273,19 +272,10 @@ def evaluations_of(compared: ComparedRun) -> Iterator[dict[str, Any]]:
     mode: str = AgentMode.LLM_ONLY if compared.settings.get("rl") == NONE else AgentMode.RL_ONLY
     if not compared.of_training:
         mode = MODE
-    for folder in sorted((compared.run.folder / EVALUATIONS).glob("*/"), reverse=True):
-        path = folder / "result.json"
-        try:
-            result = read_json(path)
-            if result["mode"] == mode and not result.get("stochastic"):
-                float(result["avg_reward"])
-                yield result
-        except FileNotFoundError:
-            continue  # it is being written
-        except OSError as error:
-            raise RunError(f"{path} can't be read: {reason(error)}; delete its folder, and evaluate again") from None
-        except (ValueError, KeyError, TypeError):
-            raise RunError(f"{path} is damaged: delete its folder, and evaluate again") from None
+    for folder in evaluation_folders(compared.run.folder):
+        result = read_evaluation(folder)
+        if result is not None and result["mode"] == mode and not result.get("stochastic"):
+            yield result
 
 
 def no_such_metric(compared: ComparedRun, registry: Registry, metric: str) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pkmncli.api import Environment
-from pkmncli.atomic_files import read_json
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import CheckpointError, RunError
 from pkmncli.plugins import Registry
@@ -24,7 +23,8 @@ from pkmncli.training.beginnings.given_starts import check_kept_starts
 from pkmncli.training.checkpoints.files import read_checkpoint
 from pkmncli.training.checkpoints.selection import readable_checkpoint
 from pkmncli.training.display.progress import Bar, ProgressWriter
-from pkmncli.training.evaluation.evaluation import EVALUATIONS, PLAYED_BY
+from pkmncli.training.evaluation.evaluation import PLAYED_BY
+from pkmncli.training.evaluation.kept_evaluations import evaluation_folders, read_evaluation
 from pkmncli.training.recording.recorded_episode import RecordedEpisode, with_start
 from pkmncli.training.run_settings import check_identity, run_settings
 from pkmncli.training.workers.flat_environment import flattened
@@ -68,10 +68,10 @@ def open_episode(
     settings = run_settings(run, registry, rom=rom, game_folder=game_folder)
     folder, who = tables_folder(settings, run), ""
     if evaluation:
-        evaluations = sorted((run.folder / EVALUATIONS).glob("*/"))
+        evaluations = evaluation_folders(run.folder)
         if not evaluations:
             raise RunError(f"{run.name} has no evaluation yet; make one with: pkmn eval {run.name}")
-        folder = evaluations[-1]
+        folder = evaluations[0]
         who = _played_by(folder)
     store = open_store(registry, folder)
     try:
@@ -89,10 +89,9 @@ def open_episode(
 
 
 def _played_by(evaluation: Path) -> str:
-    try:
-        return PLAYED_BY[read_json(evaluation / "result.json")["mode"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""  # without it only the caption is less complete
+    with contextlib.suppress(RunError):  # without it only the caption is less complete
+        return PLAYED_BY.get((read_evaluation(evaluation) or {}).get("mode", ""), "")
+    return ""
 
 
 def build_environment(settings: ResolvedSettings, registry: Registry, run: Run) -> Environment:

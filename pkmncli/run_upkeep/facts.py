@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from pkmncli.api import recorded_steps
 from pkmncli.comparison.compared_runs import TRAIN, ComparedRun, evaluations_of
 from pkmncli.config import NONE
 from pkmncli.config.run_file import COMMAND
@@ -19,7 +20,7 @@ from pkmncli.run_labels import read_labels
 from pkmncli.run_lock import is_locked
 from pkmncli.runs import Run
 from pkmncli.training.checkpoints.retention import folder_bytes
-from pkmncli.training.evaluation.evaluation import EVALUATIONS
+from pkmncli.training.evaluation.kept_evaluations import EVALUATIONS
 from pkmncli.training.loop_options import has_finished
 
 
@@ -52,6 +53,7 @@ class Facts:
     """Game or environment; empty if the run names none."""
     state: State
     steps: int
+    """Recorded steps, also those since the latest checkpoint."""
     best: Best | None
     bytes: int
     created: float
@@ -96,14 +98,15 @@ def facts_of(run: Run) -> Facts:
     tags: tuple[str, ...] = ()
     with contextlib.suppress(RunError):
         tags = read_labels(run.folder).tags
+    compared = ComparedRun(run, settings)
     created = float(run.read_versions()["created"])
     return Facts(
         run=run,
         who=who or "?",
         what="" if game == who else game or environment,
         state=_state(run, settings, summary),
-        steps=int(summary.get("total_steps") or 0),
-        best=_best(ComparedRun(run, settings), summary),
+        steps=max(int(summary.get("total_steps") or 0), recorded_steps(compared.tables)),
+        best=_best(compared, summary),
         bytes=folder_bytes(run.folder),
         created=created,
         last_used=max(created, _last_change(run)),

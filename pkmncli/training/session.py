@@ -265,6 +265,7 @@ class TrainingSession:
         how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
         following = [PluginHooks(self._registry), *self._trackers, self._progress, *self._callbacks, board]
+        notify = Callbacks(following)
         resumes = isinstance(begun, WholeCheckpoint)
         with keeper.recording(self._registry, interrupted, resumes=resumes) as store:
             trainer = Trainer(
@@ -273,7 +274,7 @@ class TrainingSession:
                 store,
                 replace(options, start=train.init_state.stem if train.init_state is not None else ""),
                 keeper,
-                Callbacks(following),
+                notify,
                 starts=EpisodeStarts.of(settings, pool, run.starts_folder),
                 advice=advice.build if advice is not None else None,
                 progression=progression,
@@ -308,7 +309,7 @@ class TrainingSession:
                 summary |= earlier
                 if not (is_complete(earlier) or interrupted or stopped):
                     run.write_summary(summary)
-                    final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, stop_wanted)
+                    final = self._evaluate_at_end(run, pool, learner, trainer.statistics.steps, stop_wanted, notify)
                     summary |= final.found if final is not None else {}
         keeper.finish(summary)
         exit_code = interrupted.exit_code if interrupted or stopped else 0
@@ -322,7 +323,13 @@ class TrainingSession:
         self._progress.message(f"Going on from step {step:,}.")
 
     def _evaluate_at_end(
-        self, run: Run, pool: WorkerPool, learner: Algorithm, steps: int, interrupted: Callable[[], bool]
+        self,
+        run: Run,
+        pool: WorkerPool,
+        learner: Algorithm,
+        steps: int,
+        interrupted: Callable[[], bool],
+        notify: Callbacks,
     ) -> FinalEvaluation | None:
         """Hold the final evaluation, if there is a learner and one is wanted. The run is saved already."""
         train = self._settings.train
@@ -338,7 +345,7 @@ class TrainingSession:
                 self._settings,
                 self._registry,
                 learner,
-                on_step=told_by_episode(self._progress.on_activity, train.final_episodes),
+                on_step=told_by_episode(lambda doing: notify(Callback.on_activity, doing), train.final_episodes),
                 interrupted=interrupted,
             )
         except KeyboardInterrupt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, FiniteFloat
 
 from pkmn_dashboard.watched_run import RunState
 
@@ -15,6 +15,8 @@ class RunDescription(BaseModel):
     name: str
     folder: str
     state: RunState
+    steps: int | None
+    """Recorded steps, also those since the latest checkpoint."""
     may_control: bool
     game: str
     settings: dict[str, Any]
@@ -70,6 +72,8 @@ class State(BaseModel):
     """Number of viewers' requests answered so far."""
     message: str = ""
     """Latest of those answers."""
+    doing: str = ""
+    """Present activity instead of steps, such as an evaluation; the rest is of the latest step then."""
     environments: list[Environment]
 
 
@@ -116,6 +120,30 @@ class Episode(BaseModel):
     outcome: str
     llm_share: float
     milestones: dict[str, int]
+
+
+class Evaluation(BaseModel):
+    """Evaluation that the run keeps, as of ``pkmn eval``."""
+
+    time: str
+    """Local time of its end where it was held, as ``2026-11-30 09:30``."""
+    mode: str
+    """Player, as ``--mode`` of ``pkmn eval`` names it; ``command`` for a run of a plugin's command."""
+    stochastic: bool
+    """True if actions were sampled."""
+    checkpoint: str
+    episodes: int
+    goal: str | None
+    reached: int | None
+    """Episodes that reached the goal."""
+    goal_low: FiniteFloat | None
+    """Ends of the 95% interval of the share that reaches the goal, 0..1."""
+    goal_high: FiniteFloat | None
+    reward: FiniteFloat
+    """Mean reward of an episode."""
+    reward_low: FiniteFloat | None
+    """Ends of its 95% interval; None where fewer than two episodes are recorded."""
+    reward_high: FiniteFloat | None
 
 
 class RecordedDecision(BaseModel):
@@ -213,7 +241,8 @@ class RunBeside(BaseModel):
     game: str
     settings: dict[str, Any]
     """Learner, mode and language model."""
-    steps: float | None
+    steps: int | None
+    """Recorded steps."""
     episodes: float | None
     goal_share: float | None
     """Share of the held-out starts from which the learner alone reaches the goal, 0..1."""

@@ -139,6 +139,7 @@ class LiveEvents:
             "age_s": None if state.age_s is None else round(state.age_s, 1),
             "answers": state.answers,
             "message": state.message,
+            "doing": state.doing if known else "",
             "environments": [
                 {**_decision(row, self._run.action_names()), **_standing(row, standing, self._run.frames_per_second())}
                 for row, standing in zip(training.records(), training.standings(), strict=True)

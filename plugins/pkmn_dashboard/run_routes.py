@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query
 from pkmn_dashboard.answers import (
     AdviceAnswer,
     Episode,
+    Evaluation,
     MapPicture,
     Metric,
     Milestone,
@@ -23,6 +24,7 @@ from pkmn_dashboard.answers import (
     VisitedMap,
     VisitedTile,
 )
+from pkmn_dashboard.kept_evaluations import KeptEvaluations
 from pkmn_dashboard.live_events import LiveEvents
 from pkmn_dashboard.patterns import Patterns as PatternFinder
 from pkmn_dashboard.pictures import png
@@ -45,6 +47,7 @@ BeforeEnvironment = Annotated[
 def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables, beside: RunsBeside | None) -> APIRouter:
     """Return the routes of one run, and of the runs in its folder if they are given."""
     router = APIRouter(tags=["run"])
+    kept = KeptEvaluations(run.folder)
     finder = PatternFinder(run.tables_folder)
 
     @router.get("/run")
@@ -56,6 +59,7 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables, beside: Runs
             name=run.folder.name,
             folder=str(run.folder),
             state=(await events.state())["run"],
+            steps=run.steps(),
             may_control=run.may_control and training is not None,
             game=str(names.get("game", "")),
             settings=run.settings().get("", {}),
@@ -118,6 +122,11 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables, beside: Runs
     def episodes(limit: Limit = 50) -> list[Episode]:
         """Return the latest episodes, newest first."""
         return [Episode(**row) for row in tables.episodes(limit)]
+
+    @router.get("/evaluations")
+    def evaluations() -> list[Evaluation]:
+        """Return the latest evaluations that the run keeps, newest first."""
+        return kept.listed()
 
     @router.get("/decisions")
     def decisions(

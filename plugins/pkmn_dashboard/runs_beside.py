@@ -51,7 +51,7 @@ class RunsBeside:
                     "created": created,
                     "game": str(run.names().get("game", "")),
                     "settings": {key: settings.get(key) for key in ("rl", "mode", "llm")},
-                    "steps": _number(summary.get("total_steps")),
+                    "steps": run.steps(),
                     "episodes": _number(summary.get("total_episodes")),
                     "goal_share": _number(alone.get("goal")) if isinstance(alone, dict) else None,
                     "reward": _number(alone.get("avg_reward")) if isinstance(alone, dict) else None,

@@ -152,6 +152,11 @@ class Tables:
 
         return self._kept("episodes", limit, FRESH_S, ask)
 
+    def rewards(self) -> list[float]:
+        """Return the total reward of each episode."""
+        sql = "SELECT total_reward FROM rows ORDER BY environment, episode"
+        return [float(row["total_reward"]) for row in self._rows("episodes", sql)]
+
     def decisions(self, source: int | None, limit: int, before: Cursor | None) -> list[dict[str, Any]]:
         """Return the latest decisions, newest first; of one source and before one row, if given."""
         sql = """SELECT global_step, environment, episode, step, action, source, confidence, reward, map_id, x, y,

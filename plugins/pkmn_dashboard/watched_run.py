@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pkmncli.api import DEFAULT_FRAMES_PER_SECOND, default_action_names, find_run, map_pictures
+from pkmncli.api import DEFAULT_FRAMES_PER_SECOND, default_action_names, find_run, map_pictures, recorded_steps
 from pkmncli.api.live import LIVE_FILE, LiveTraining
 from pkmncli.errors import PkmnError
 
@@ -102,8 +102,13 @@ class WatchedRun:
     @property
     def tables_folder(self) -> Path:
         """Return the folder of its decisions, episodes and metrics."""
-        elsewhere = self.settings().get("", {}).get("decision_db_path")
+        elsewhere = (self._settings or self.settings()).get("", {}).get("decision_db_path")
         return Path(elsewhere) if elsewhere else self.folder
+
+    def steps(self) -> int | None:
+        """Return its recorded steps, also those since the latest checkpoint; None if there are none yet."""
+        saved = self.read_json("summary.json").get("total_steps")
+        return max(saved if isinstance(saved, int) else 0, recorded_steps(self.tables_folder)) or None
 
     def read_json(self, name: str) -> dict[str, Any]:
         """Return the content of a JSON file of the run; empty if it is missing or damaged."""

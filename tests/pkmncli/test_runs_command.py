@@ -78,7 +78,22 @@ def test_states_are_told_apart(pkmn: Pkmn, runs: Path) -> None:
 def test_damaged_files_do_not_end_the_list(pkmn: Pkmn, runs: Path) -> None:
     for name in ("config.toml", "summary.json", "names.json", "labels.json"):
         (runs / "new" / name).write_text("{")
+    assert listed(pkmn)["new"]["steps"] == 240, "the tables are whole"
+    shutil.rmtree(runs / "new" / "decisions")
+    (runs / "new" / "tables.jsonl").write_text("{")
     assert listed(pkmn)["new"]["steps"] == 0
+
+
+def test_steps_since_the_latest_checkpoint_are_counted(pkmn: Pkmn, runs: Path) -> None:
+    run = Run(runs / "new")
+    run.write_summary({**run.read_summary(), "total_steps": 0})
+    assert listed(pkmn)["new"]["steps"] == 240
+    elsewhere = runs.parent / "tables"
+    elsewhere.mkdir()
+    for path in ("tables.jsonl", "decisions", "episodes", "metrics"):
+        (run.folder / path).rename(elsewhere / path)
+    run.config_file.write_text(f'decision_db_path = "{elsewhere}"\n{run.config_file.read_text()}')
+    assert listed(pkmn)["new"]["steps"] == 240
 
 
 def test_no_run_is_said_with_the_folder(pkmn: Pkmn, tmp_path: Path) -> None:

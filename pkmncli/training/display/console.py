@@ -58,6 +58,9 @@ class ConsoleProgress(Callback):
         self._began: tuple[float, float] | None = None
         """Time of the first status, and the share of the budget that was used then."""
         self._status: Status | None = None
+        self._training: Training | None = None
+        self._status_step = 0
+        """Step of the status."""
         self._told_of_loss = False
 
     def __enter__(self) -> ConsoleProgress:
@@ -89,6 +92,7 @@ class ConsoleProgress(Callback):
 
     def on_start(self, training: Training) -> None:
         """Keep in the run's log that the output was lost before the run began."""
+        self._training = training
         error = lost_output() if self._told_of_loss else None
         if error is not None:
             logger.warning(_LOST.format(error.strerror))
@@ -108,7 +112,7 @@ class ConsoleProgress(Callback):
         """Show a status."""
         if self._began is None:
             self._began = (time.monotonic(), status.fraction_done)
-        self._status = status
+        self._take(status)
         if self._live is not None:
             self._draw(self._wanted)  # gathering a status counts, too
         else:
@@ -119,6 +123,7 @@ class ConsoleProgress(Callback):
     def on_activity(self, doing: str) -> None:
         """Show what the training does instead of stepping, until the next status."""
         if self._live is not None and self._status is not None:
+            self._renew_status()
             self._draw(time.monotonic(), doing)
         elif self._live is not None:
             self._live.update(Text(doing), refresh=True)
@@ -155,6 +160,15 @@ class ConsoleProgress(Callback):
             text = _LOST.format(error.strerror)
             logger.warning(text)
             say(text)
+
+    def _take(self, status: Status) -> None:
+        self._status, self._status_step = status, status.statistics.steps
+
+    def _renew_status(self) -> None:
+        """Get a new status if steps were taken since: its counters have gone on, and its other parts have not."""
+        assert self._status is not None
+        if self._training is not None and self._status.statistics.steps != self._status_step:
+            self._take(self._training.status())
 
     def _draw(self, began: float, doing: str = "") -> None:
         assert self._live is not None and self._status is not None

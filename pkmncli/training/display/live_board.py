@@ -64,6 +64,7 @@ class LiveBoardServer(Callback):
         self._folder = folder
         self._pool = pool
         self._board: LiveBoard | None = None
+        self._training: Training | None = None
         self._state = np.zeros(1, STATE_DTYPE)
         self._requests: Any = np.zeros(1, REQUESTS_DTYPE)[0]
         self._next_read = 0.0
@@ -98,6 +99,22 @@ class LiveBoardServer(Callback):
         for name in (LIVE_FILE, BOARD_FILE):
             with contextlib.suppress(OSError):  # some systems keep a file that a viewer has mapped
                 (self._folder / name).unlink(missing_ok=True)
+
+    def on_start(self, training: Training) -> None:
+        """Keep the training, for what it does instead of steps."""
+        self._training = training
+
+    def on_activity(self, doing: str) -> None:
+        """Show what the training does instead of steps, and all the rest as of its latest step."""
+        training, state = self._training, self._state
+        if training is None or self._board is None:
+            return
+        if state["doing"][0] and state["steps"][0] == training.statistics.steps:  # only this has changed
+            state["doing"] = doing.encode()
+            self._board.state.write(state)
+        else:
+            self._next_standing = 0.0
+            self._show(training, paused=False, doing=doing)
 
     def on_new_folder(self) -> None:
         """Put the board into the folder that was made again."""
@@ -142,14 +159,15 @@ class LiveBoardServer(Callback):
                 time.sleep(SECONDS_BETWEEN_LOOKS)
         logger.info("the pause ended after %.0f s", time.monotonic() - began)
 
-    def _show(self, training: Training, *, paused: bool) -> None:
+    def _show(self, training: Training, *, paused: bool, doing: str = "") -> None:
+        """Show the training if someone watches, or if this changes what it does: nothing follows for a while then."""
         self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
         board = self._board
         if board is None:
             return
         board.mend()
         requests = self._asked(now=True)
-        if float(requests["watched_until"]) < time.time():
+        if float(requests["watched_until"]) < time.time() and doing.encode() == bytes(self._state["doing"][0]):
             return
         board.records.write(self._pool.records())
         self._show_pictures(board, requests)
@@ -161,6 +179,7 @@ class LiveBoardServer(Callback):
         state["fraction_done"] = training.fraction_done
         state["steps_per_second"] = 0.0 if paused else training.steps_per_second
         state["paused"] = paused
+        state["doing"] = doing.encode()
         state["updated"] = time.time()
         board.state.write(state)
 

@@ -23,6 +23,7 @@ from pkmncli.hybrid.build import controls_of
 from pkmncli.hybrid.hand_over import HandOver
 from pkmncli.seeds import Purpose, derive_seed, episode_number
 from pkmncli.training.assembly import open_store
+from pkmncli.training.evaluation.kept_evaluations import EVALUATIONS, RESULT_FILE
 from pkmncli.training.recording.episodes import RunningEpisode
 from pkmncli.training.recording.recorder import Recorder
 from pkmncli.training.workers.step_result import StepColumns
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
     from pkmncli.plugins import Registry
     from pkmncli.runs import Run
     from pkmncli.training.workers.pool import WorkerPool
-
-EVALUATIONS = "evaluations"
-"""Folder of a run for what its evaluations found."""
-
 
 PLAYED_BY = {
     "rl-only": "the learner alone",
@@ -352,7 +349,7 @@ def keep_evaluation(
             if not (folder := run.folder / EVALUATIONS / (stem if number == 1 else f"{stem}-{number}")).exists()
         )
         folder.mkdir(parents=True)
-        write_json(folder / "result.json", result)
+        write_json(folder / RESULT_FILE, result)
     store = open_store(registry, folder)
     recorder = Recorder(store)
     for one in played:

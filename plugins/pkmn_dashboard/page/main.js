@@ -6,6 +6,7 @@ import { Controls, say } from "./controls.js";
 import { Decisions } from "./decisions.js";
 import { byId, rewrite } from "./elements.js";
 import { advised, count, duration, figure, journeyWords, percent, words } from "./format.js";
+import { refreshEvaluations } from "./evaluations.js";
 import { showLearner } from "./learner.js";
 import { VisitMap } from "./map.js";
 import { refreshMilestones } from "./milestones.js";
@@ -17,6 +18,7 @@ import { get, Live } from "./server.js";
 const SECONDS_BETWEEN_REFRESHES = 5; // a training writes its tables about as often
 const SELDOM = new Set(["patterns", "map", "runs"]); // these read every decision, or every run
 const SELDOM_S = 30;
+const ALWAYS = ["charts", "evaluations"]; // the head tells what charts read; evaluations are hidden until there is one
 
 const complain = (error) => say(`Something could not be read: ${error.message}.`);
 
@@ -50,10 +52,12 @@ function showState(run, state, summary) {
   badge.textContent = state.run;
   badge.dataset.run = state.run;
   const budget = run.settings.steps;
-  byId("steps").textContent = count(live ? state.steps : summary.total_steps) + (live && budget ? ` of ${count(budget)}` : "");
+  byId("steps").textContent = count(live ? state.steps : Math.max(run.steps, summary.total_steps ?? 0)) + (live && budget ? ` of ${count(budget)}` : "");
   byId("episodes").textContent = count(live ? state.episodes : summary.total_episodes);
   byId("speed").textContent = state.run === "paused" ? "paused" : figure(live ? state.steps_per_second : summary.steps_per_second);
   byId("elapsed").textContent = duration(live ? state.elapsed_s : summary.elapsed_s);
+  byId("doing").hidden = !state.doing;
+  rewrite(byId("doing"), "textContent", state.doing ? `Now: ${state.doing}. All else is of the latest step.` : "");
   byId("progress").hidden = !live;
   document.querySelectorAll(".running").forEach((one) => { one.hidden = !live; });
   if (!live) return;
@@ -91,6 +95,7 @@ async function start() {
       const ended = state === "ended";
       showSummary(run, summary, await charts.refresh(ended), ended);
     },
+    evaluations: () => refreshEvaluations(run.goal),
     milestones: refreshMilestones,
     map: () => map.refresh(),
     decisions: () => (decisions.before == null ? decisions.refresh() : null),
@@ -112,14 +117,17 @@ async function start() {
     }
   }, { rootMargin: "200px" });
   for (const id of Object.keys(parts)) watch.observe(byId(id));
-  refresh("charts");
+  ALWAYS.forEach(refresh);
 
   async function refreshAll() {
     if (document.hidden) return;
     summary = await get("summary").catch(() => summary);
-    await Promise.all([...new Set([...visible, "charts"])].map(refresh)); // the head tells what charts read
+    await Promise.all([...new Set([...visible, ...ALWAYS])].map(refresh));
   }
-  setInterval(() => { if (state !== "ended") refreshAll(); }, SECONDS_BETWEEN_REFRESHES * 1000);
+  const timer = setInterval(() => {
+    if (state === "ended") refresh("evaluations"); // a run that is over can be evaluated
+    else refreshAll();
+  }, SECONDS_BETWEEN_REFRESHES * 1000);
 
   const live = new Live({
     onLive: (event) => {
@@ -139,7 +147,9 @@ async function start() {
     },
     onLost: () => say("The server does not answer; trying again…"),
     onEnd: () => {
+      clearInterval(timer);
       state = "ended";
+      byId("doing").hidden = true;
       controls.show({ run: "ended", environments: [] });
       byId("state").textContent = byId("state").dataset.run = "ended";
       say(`The training has ended, and this page with it. To look at it again: pkmn dashboard ${run.name}`);

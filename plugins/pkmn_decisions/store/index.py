@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from pkmn_decisions.store.files import named_file
+from pkmncli.api import TABLES_INDEX
 
-INDEX_FILE = "tables.jsonl"
+INDEX_FILE = TABLES_INDEX
 FORMAT = 1
 _CHUNK = 1 << 20
 

@@ -53,6 +53,10 @@ def test_a_run_of_a_training_is_evaluated(shared_run: Callable[[], Path], tmp_pa
     assert (found["mode"], found["episodes"]) == ("random", 1)
     [kept] = (folder / "evaluations").iterdir()
     assert json.loads((kept / "result.json").read_text()) == found
+    (folder / "evaluations" / "damaged").mkdir()
+    (folder / "evaluations" / "damaged" / "result.json").write_text("{")
+    assert runs.evaluations(folder) == [{**found, "folder": kept}]
+    assert runs.evaluations(folder, most=0) == []
     with pytest.raises(ConfigurationError, match="mode 'good': choose rl-only"):
         runs.evaluate(folder, mode="good")
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from pkmncli.training import trainer
 from pkmncli.training.display import console
@@ -231,6 +232,32 @@ def test_a_pause_counts_for_no_time_left(monkeypatch: pytest.MonkeyPatch, status
     progress.on_pause()
     progress.on_resume(500)
     assert progress.clock_at(later).left_s == pytest.approx(20)
+
+
+@pytest.mark.long
+def test_what_is_shown_while_the_learner_is_measured_is_of_one_moment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from pkmncli import cli  # noqa: PLC0415
+
+    shown: list[tuple[str, int, int]] = []
+
+    def keep(status: Status, _clock: Clock, _columns: int, _lines: int, doing: str = "", **_options: Any) -> Text:
+        assert status.journey is not None
+        since_the_ended = status.statistics.steps - status.statistics.total_episode_steps
+        shown.append((doing, status.journey.steps, since_the_ended))
+        return Text()
+
+    monkeypatch.setattr(console, "lay_out", keep)
+    monkeypatch.setattr(console, "LOOK_SECONDS", 1e6)  # only the first step is looked at
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.chdir(tmp_path)
+    options = "--steps=120 --max-steps-per-episode=80 --eval-interval=50 --eval-episodes=1 --final-episodes=0"
+    assert cli.run(["train", *options.split(), "--set=dqn.learning_starts=1000"]) == 0
+    measured = [(journey, count) for doing, journey, count in shown if doing.startswith("evaluating")]
+    assert measured == [(50, 50), (20, 20), (40, 40)]
 
 
 def test_drawing_takes_a_small_share_of_the_time(monkeypatch: pytest.MonkeyPatch, statuses: list[Status]) -> None:

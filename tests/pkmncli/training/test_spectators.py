@@ -257,6 +257,34 @@ def test_an_environment_whose_picture_fails_plays_on(
     ]
 
 
+def test_what_a_training_does_instead_of_steps_is_shown_with_the_latest_step(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(live_board, "SECONDS_BETWEEN_LOOKS", 0.0)
+    training = Standing()
+    with WorkerPool(make_spec(1)) as pool, LiveBoardServer(tmp_path, pool) as by:
+        pool.reset()
+        by.on_start(training)
+        live = LiveTraining.attach(tmp_path)
+        assert live is not None
+        live.watch(60, 0)
+        by.before_step(training)
+        board = LiveBoard(tmp_path / BOARD_FILE, 1, live.screen_shape)
+        board.requests.set(watched_until=0.0)  # nobody does any more
+        for training.statistics.steps in (1, 2, 3):
+            take(pool, np.zeros(1, np.int64))
+        by.on_activity("evaluating the learner alone")
+        state = live.state()
+        assert (state.doing, state.steps, live.records()["step"].tolist()) == ("evaluating the learner alone", 3, [3])
+        [standing] = pool.standings()
+        assert live.standings()[0].progress == dict(standing.progress)
+        training.steps_per_second = 0.1  # while it evaluates
+        by.on_activity("evaluating random play")
+        assert (live.state().doing, live.state().steps_per_second) == ("evaluating random play", 12.5)
+        by.before_step(training)
+        assert live.state().doing == "", "though nobody watches"
+
+
 def test_what_a_viewer_asks_for_and_cannot_be_saved_ends_no_training(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.dashboard_training import DEADLINE_S, PageTraining, chromium, page_training
+from support.tables import episodes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -221,3 +223,31 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     store.close()
     return folder
+
+
+@pytest.fixture
+def evaluated_run(finished_run: Path, tmp_path: Path) -> Path:
+    """A copy of the run that is over, with two evaluations, one that is being written, and three damaged ones."""
+    from pkmn_decisions.store.store import DuckDBStore  # noqa: PLC0415 - only these tests need it
+
+    run = tmp_path / "evaluated"
+    shutil.copytree(finished_run, run)
+    alone = {"mode": "rl-only", "checkpoint": "step-000000040", "episodes": 4, "avg_reward": 25.0, "goal": "won"}
+    alone |= {"reached": 3, "goal_low": 0.3, "goal_high": 0.95}
+    results = {
+        "20261130-093015-step-000000040-rl-only": json.dumps(alone),
+        "20261130-110000-step-000000020-rl-only": json.dumps(
+            {**alone, "stochastic": True, "checkpoint": "step-000000020", "goal": "outside", "avg_reward": 7.5}
+        ),
+        "20261130-120000-damaged": "{",
+        "20261130-120001-no-number": json.dumps({**alone, "avg_reward": "much"}),
+        "20261130-120002-no-figure": json.dumps({**alone, "goal_low": float("nan")}),
+    }
+    for name, result in results.items():
+        (run / "evaluations" / name).mkdir(parents=True)
+        (run / "evaluations" / name / "result.json").write_text(result)
+    (run / "evaluations" / "20261130-130000-being-written").mkdir()
+    store = DuckDBStore(run / "evaluations" / "20261130-093015-step-000000040-rl-only")
+    store.append("episodes", episodes(1, 2, 3, 4, total_reward=[10.0, 20.0, 30.0, 40.0]))
+    store.close()
+    return run

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from PIL import Image
 from schemathesis.config import SchemathesisConfig
 from starlette.testclient import TestClient
-from support.tables import advice, decisions
+from support.tables import advice, decisions, episodes
 
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
@@ -30,6 +30,7 @@ from pkmn_dashboard.runs_beside import RunsBeside
 from pkmn_dashboard.tables import Tables
 from pkmn_dashboard.watched_run import WatchedRun
 from pkmn_decisions.store.store import DuckDBStore
+from pkmncli.api import runs
 from pkmncli.api.live import BOARD_FILE, LIVE_FILE, LiveBoard, process_began
 
 ACTION = {"x-pkmn-action": "1"}
@@ -54,7 +55,7 @@ def test_a_run_is_described_with_the_names_of_its_numbers(client: TestClient, fi
     assert run["maps"] == {"257": "Alderbrook"} and run["phases"] == ["free", "battle"]
     assert (run["settings"]["rl"], run["goal"]) == ("dqn", "won")
     assert (run["actions"], run["frames_per_second"]) == (["wait", "walk"], 30.0)
-    assert client.get("/api/summary").json()["total_steps"] == 40
+    assert client.get("/api/summary").json()["total_steps"] == run["steps"] == 40
 
 
 def test_metrics_are_series_over_steps_and_long_ones_are_averaged(client: TestClient) -> None:
@@ -109,8 +110,8 @@ def client_beside(folder: Path, beside: RunsBeside | None) -> TestClient:
 def test_the_runs_of_the_folder_are_listed_newest_first_with_their_results(two_runs: Path) -> None:
     with contextlib.closing(RunsBeside(two_runs / "old")) as beside:
         new, old = client_beside(two_runs / "old", beside).get("/api/runs").json()
-    assert (new["name"], new["shown"], new["training"], new["steps"]) == ("new", False, False, 7)
-    assert new["reward"] is None, "its summary is damaged"
+    assert (new["name"], new["shown"], new["training"]) == ("new", False, False)
+    assert (new["steps"], new["reward"]) == (40, None), "recorded since its checkpoint; its summary is damaged"
     assert (old["name"], old["shown"], old["steps"], old["reward"]) == ("old", True, 40, 300.5)
     assert old["settings"] == {"rl": "dqn", "mode": "adaptive", "llm": "scripted"}
 
@@ -188,7 +189,7 @@ def test_the_first_answer_after_a_while_is_of_now(tmp_path: Path) -> None:
     async def trainer() -> None:
         while not board.requests.read()["watched_until"][0]:
             await asyncio.sleep(0)
-        board.state.set(steps=9, steps_per_second=12.5, updated=time.time())
+        board.state.set(steps=9, steps_per_second=12.5, updated=time.time(), doing=b"evaluating the learner alone")
 
     async def ask() -> dict[str, Any]:
         stepping = asyncio.create_task(trainer())
@@ -198,6 +199,7 @@ def test_the_first_answer_after_a_while_is_of_now(tmp_path: Path) -> None:
 
     found = asyncio.run(ask())
     assert (found["steps"], found["steps_per_second"]) == (9, 12.5)
+    assert found["doing"] == "evaluating the learner alone"
     assert not board.requests.read()["pictures_until"][0], "who asks for the state alone takes nobody's pictures"
 
 
@@ -207,6 +209,23 @@ def test_maps_episodes_and_visits(client: TestClient) -> None:
     assert len(visits) == 5 and visits[0] == {"x": 0, "y": 3, "steps": 8}
     assert client.get("/api/maps/1/visits").json() == []
     assert client.get("/api/episodes", params={"limit": 1}).json()[0]["milestones"] == {"begun": 0, "outside": 7}
+
+
+def test_evaluations_that_the_run_keeps_come_newest_first_with_the_interval_of_their_reward(
+    evaluated_run: Path,
+) -> None:
+    with client_of(evaluated_run) as client:
+        sampled, alone = client.get("/api/evaluations").json()
+        expected = runs.interval([10.0, 20.0, 30.0, 40.0], "mean")
+        assert (alone["reward"], alone["reward_low"], alone["reward_high"]) == expected
+        assert (alone["time"], alone["checkpoint"], alone["episodes"]) == ("2026-11-30 09:30", "step-000000040", 4)
+        assert (alone["goal"], alone["reached"], alone["goal_low"], alone["goal_high"]) == ("won", 3, 0.3, 0.95)
+        assert (sampled["mode"], sampled["stochastic"], sampled["goal"]) == ("rl-only", True, "outside")
+        assert (sampled["reward"], sampled["reward_low"]) == (7.5, None), "its episodes are not recorded yet"
+        store = DuckDBStore(evaluated_run / "evaluations" / "20261130-110000-step-000000020-rl-only")
+        store.append("episodes", episodes(1, 2, total_reward=[5.0, 10.0]))
+        store.close()
+        assert client.get("/api/evaluations").json()[0]["reward_low"] == 5.0
 
 
 def test_the_transcript_tells_tokens_and_cost(client: TestClient) -> None:
@@ -238,7 +257,7 @@ def test_a_page_that_only_shows_refuses_before_anything_else(finished_run: Path)
 def test_a_run_without_anything_is_shown_as_empty(tmp_path: Path) -> None:
     (tmp_path / "versions.json").write_text(json.dumps({"layout": 1, "created": 1.0}))
     with client_of(tmp_path) as client:
-        paths = ("metric-names", "episodes", "decisions", "maps", "maps/257/visits", "milestones")
+        paths = ("metric-names", "episodes", "evaluations", "decisions", "maps", "maps/257/visits", "milestones")
         assert [client.get(f"/api/{path}").json() for path in paths] == [[]] * len(paths)
         assert client.get("/api/advice").json()["latest"] == []
         assert client.get("/api/patterns").json() == {"horizon": 8, "patterns": []}

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support.dashboard_training import DEADLINE_S, PageTraining, page_training, wait_until
 
+from pkmncli.api import runs
+
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Route
 
@@ -244,7 +246,7 @@ def test_a_run_that_is_over_is_shown_without_anything_to_press(
 ) -> None:
     page = open_run(finished_run)
     page.wait_for_function("() => document.getElementById('state').textContent === 'ended'")
-    for part in ("#controls", "#rate", "#progress", "#done", "#left"):
+    for part in ("#controls", "#rate", "#progress", "#done", "#left", "#evaluations", "#evaluations-link"):
         assert page.locator(part).is_hidden()
     assert page.locator("#steps").inner_text() == "40"
     order = page.locator("main > section").evaluate_all("all => all.map(one => one.id)")
@@ -274,6 +276,25 @@ def test_a_run_that_is_over_is_shown_without_anything_to_press(
         box = page.locator(f"#decision-rows {cell}").first.bounding_box()
         assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390, "a phone shows it"
     assert axe_findings(page) == []
+
+
+@pytest.mark.long
+def test_evaluations_are_shown_where_there_are_any(evaluated_run: Path, open_run: Callable[[Path], Page]) -> None:
+    page = open_run(evaluated_run)
+    section, rows = page.locator("#evaluations"), page.locator("#evaluation-rows tr")
+    section.wait_for()
+    assert page.locator("#evaluations-link").is_visible()
+    low, high = (f"{one:.4g}" for one in runs.interval([10.0, 20.0, 30.0, 40.0], "mean")[1:] if one is not None)
+    assert [one.split("\t") for one in rows.all_inner_texts()] == [
+        ["2026-11-30 11:00", "learner alone, sampling", "20", "4", "3 of 4 to outside (30 % to 95 %)", "7.5"],
+        ["2026-11-30 09:30", "learner alone", "40", "4", "3 of 4 (30 % to 95 %)", f"25 ({low} to {high})"],
+    ]
+    page.set_viewport_size({"width": 390, "height": 800})
+    box = rows.first.bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390, "a phone shows it whole"
+    assert axe_findings(page) == []
+    shutil.rmtree(evaluated_run / "evaluations")
+    section.wait_for(state="hidden")  # the page of a run that is over looks again
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from pkmn_decisions.store.index import INDEX_FILE, TableIndex
 from pkmn_decisions.store.schema import SCHEMA_VERSION
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli import diagnostics
-from pkmncli.api import CheckedStore, SourceStore
+from pkmncli.api import CheckedStore, SourceStore, recorded_steps
 from pkmncli.errors import RunError
 
 FIRST, SECOND, THIRD = (f"{first:012d}-{first + 9:012d}.parquet" for first in (1, 11, 21))
@@ -263,6 +264,24 @@ def test_files_that_the_index_does_not_list_yet_count(lines: int, torn: bool, ru
     (run / "decisions" / SECOND).unlink()
     with DuckDBStore(run) as store:
         assert len(store.problems()) == 1
+
+
+def test_the_last_recorded_step_is_read_from_the_end_of_the_index(tmp_path: Path) -> None:
+    assert recorded_steps(tmp_path) == 0, "nothing is recorded yet"
+    with DuckDBStore(tmp_path) as store:
+        for step in range(1, 60):
+            store.append("decisions", decisions(step, step))
+            store.append("metrics", metrics(step))
+            store.flush()
+        assert recorded_steps(tmp_path) == 59
+        store.supersede(25)
+        assert recorded_steps(tmp_path) == 25
+    with (tmp_path / INDEX_FILE).open("a") as index:
+        index.write('{"file":"decisions/0000')  # being written
+    assert recorded_steps(tmp_path) == 25
+    (tmp_path / INDEX_FILE).unlink()
+    os.mkfifo(tmp_path / INDEX_FILE)
+    assert recorded_steps(tmp_path) == 0
 
 
 def test_equal_rows_that_were_recorded_twice_are_there_twice(tmp_path: Path) -> None:
