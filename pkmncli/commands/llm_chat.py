@@ -15,7 +15,6 @@ from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.client import LLMClient
 from pkmncli.llm.prompts import estimated_tokens
 from pkmncli.llm.thoughts import take_apart
-from pkmncli.plurals import counted
 
 LEAVE = frozenset({"/quit", "/exit", "/q"})
 HELP = (
@@ -91,9 +90,9 @@ class Conversation:
         if self.advice is None:
             return "There is no advice to carry out: ask with /advice."
         advice, self.advice = self.advice, None
-        steps = self.scene.carry_out(advice)
+        ended = self.scene.carry_out(advice)
         self.view = self.scene.look()
-        done = f"Carried out for {counted(steps, 'step')}. {self.view.summary}"
+        done = f"{ended} {self.view.summary}"
         self.turns.append(("I carry it out.", done))
         return done
 
