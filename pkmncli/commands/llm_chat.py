@@ -15,6 +15,7 @@ from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.client import LLMClient
 from pkmncli.llm.prompts import estimated_tokens
 from pkmncli.llm.thoughts import take_apart
+from pkmncli.tables import prose
 
 LEAVE = frozenset({"/quit", "/exit", "/q"})
 HELP = (
@@ -114,7 +115,7 @@ def converse(conversation: Conversation) -> None:
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # bytes of another encoding cannot be sent
     if by_hand:
-        typer.echo(HELP)
+        typer.echo(prose(HELP))
     while True:
         if by_hand:
             typer.echo("> ", nl=False)
@@ -125,8 +126,8 @@ def converse(conversation: Conversation) -> None:
         if not words:
             continue
         try:
-            typer.echo(conversation.say(words))
+            typer.echo(prose(conversation.say(words)))
         except LLMConnectionError as error:
             if not by_hand:
                 raise
-            typer.echo(str(error), err=True)  # the person may try again
+            typer.echo(prose(str(error)), err=True)  # the person may try again

@@ -14,7 +14,9 @@ import pytest
 from support.fault_server import MODEL, Behaviour, FaultServer
 from support.faults import GOOD, KEY
 
+from pkmncli import tables
 from pkmncli.api import Action, Advice
+from pkmncli.commands.llm_chat import Conversation, converse
 from pkmncli.commands.llm_scene import opened_scene
 from pkmncli.config import resolve_settings
 from pkmncli.errors import PkmnError
@@ -208,6 +210,22 @@ def test_a_conversation_says_how_advice_ended(options: dict[str, Any], advice: A
     settings = fit_pilot(resolve_settings(given, registry=registry, environ={}), registry)
     with opened_scene(settings, registry) as scene:
         assert scene.carry_out(advice) == expected
+
+
+def test_answers_of_a_conversation_wrap_at_words_in_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Talk(Conversation):
+        def __init__(self) -> None:
+            pass
+
+        def say(self, words: str) -> str:
+            return f"You said {words}, and that is all.\nSecond paragraph."
+
+    type_in(monkeypatch, "something")
+    monkeypatch.setattr(tables, "terminal_columns", lambda: 20)
+    converse(Talk())
+    assert capsys.readouterr().out.splitlines() == ["You said something,", "and that is all.", "Second paragraph."]
 
 
 def test_a_conversation_without_an_answer_ends_with_its_reason(
