@@ -49,9 +49,10 @@ class Actor:
         """Return the id of this process."""
         return os.getpid()
 
-    def load(self) -> None:
-        """Load the base."""
+    def load(self) -> int:
+        """Load the base. Return the process id."""
         self._population = made_population(self._settings, self._make_game, self._seed)
+        return self.process_id()
 
     def play(self, settings: MultiModelConfig, state: Mapping[str, Any], part: Part) -> tuple[list[Episode], Part]:
         """Return the games of a part, and the part with its random numbers after them.

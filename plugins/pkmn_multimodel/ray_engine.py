@@ -77,7 +77,7 @@ class RayEngine:
         self._starts_at: list[float] = []
         """Times at which actors are started again after failed starts."""
         self.process_ids: list[int] = []
-        """Process of each actor that has started, on its own machine; lost ones included."""
+        """Process of each actor that has loaded the base, on its own machine; lost ones included."""
         wanted = settings.actors
         self._ray: ModuleType = self._closing.enter_context(ray_cluster(settings.ray_address, wanted))
         try:
@@ -107,16 +107,24 @@ class RayEngine:
     def close(self) -> None:
         """End the actors, and a local cluster with them."""
         for actor in [*self._idle, *self._starting.values()]:
-            with suppress(Exception):  # the cluster may be gone
-                self._ray.kill(actor)
+            self._kill(actor)
         self._idle, self._starting, self._placing = [], {}, set()
         self._closing.close()
+
+    def _kill(self, actor: Any) -> None:
+        with suppress(Exception):  # the cluster may be gone
+            self._ray.kill(actor)
 
     def _start_one(self) -> None:
         actor = self._start()
         placing = actor.process_id.remote()
         self._starting[placing] = actor
         self._placing.add(placing)
+
+    def _check_idle(self) -> None:
+        """Have idle actors prove that they live before they get work: a lost node takes several with it."""
+        self._starting |= {actor.process_id.remote(): actor for actor in self._idle}
+        self._idle.clear()
 
     def _start_later(self, reason: str, *, alone: bool) -> None:
         """Start an actor again after a pause: the cluster may not know yet that a node is lost.
@@ -180,8 +188,7 @@ class RayEngine:
                     raise error.cause from None
                 except ray.exceptions.RayError as error:
                     reason = str(error).strip().partition("\n")[0]
-                    with suppress(Exception):
-                        ray.kill(actor)
+                    self._kill(actor)
                     if job < 0:
                         self._start_later(reason, alone=not (busy or self._idle or self._starting))
                         continue
@@ -191,15 +198,17 @@ class RayEngine:
                     if losses[job] > MOST_LOSSES:
                         raise TrainingError(f"actors of Ray were lost {MOST_LOSSES + 1} times: {reason}") from None
                     self._start_one()
+                    self._check_idle()
                     continue
                 if placed:
-                    self.process_ids.append(found)
                     self._pauses = None
                     self._starting[actor.load.remote()] = actor
                     continue
                 self._idle.append(actor)
                 if job >= 0:
                     results[job] = found
+                elif isinstance(found, int) and found not in self.process_ids:
+                    self.process_ids.append(found)
         finally:
             self._starting |= {reference: actor for reference, (actor, _) in busy.items()}
         return [results[job] for job in range(len(jobs))]

@@ -138,8 +138,8 @@ class _Shard(Actor):
         self._number, self._count, self._port = number, self._settings.actors, port
         self._device = f"cuda:{number}" if device == "cuda" else device
 
-    def load(self) -> None:
-        """Load the base, and keep a share of it."""
+    def load(self) -> int:
+        """Load the base, and keep a share of it. Return the process id."""
         if sys.platform == "linux":
             for library in ("GLOO", "NCCL"):
                 os.environ.setdefault(f"{library}_SOCKET_IFNAME", "lo")
@@ -150,11 +150,12 @@ class _Shard(Actor):
         limit = timedelta(seconds=self._settings.episode_timeout_s + _MOST_SECONDS_APART)
         store = TCPStore(_LOOPBACK, self._port, None, is_master=False, timeout=limit)
         dist.init_process_group(backend, store=store, rank=self._number, world_size=self._count, timeout=limit)
-        super().load()
+        found = super().load()
         assert self._population is not None
         shard(self._population, self._device, init_device_mesh(kind, (self._count,)))
         self._share = _Share(self._number, self._count, self._device)
         self._steps = _Steps(self._population)
+        return found
 
     def play(self, settings: MultiModelConfig, state: Mapping[str, Any], part: Part | None) -> Any:
         """Return the games of a part and the part afterwards. Without a part, only do the forward passes of others."""
@@ -265,8 +266,7 @@ class ShardedEngine:
                 arguments = (there, number, device, port, made, others)
                 self._processes.append(start_forked(_serve, arguments, name=f"pkmn-shard-{number}", preload=[__name__]))
                 there.close()
-            self._run("load", [()] * settings.actors)
-            self.process_ids = [process.pid for process in self._processes if process.pid is not None]
+            self.process_ids: list[int] = self._run("load", [()] * settings.actors)
         except BaseException:
             self.close()
             raise

@@ -33,6 +33,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.testing.trainers import QUICK
 
 
+@pytest.mark.long
 def test_all_parts_by_hand(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
     decision_analyzer = DecisionHistoryAnalyzer(db_path="decisions.db")
     adaptive_strategy = AdaptiveStrategySystem(history_analyzer=decision_analyzer)

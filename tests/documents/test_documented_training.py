@@ -54,6 +54,7 @@ def test_quick_start(config: str) -> None:
     assert {"avg_reward", "std_reward", "avg_length", "avg_llm_usage"} <= summary["final_evaluation"].keys()
 
 
+@pytest.mark.long
 def test_custom_training_parameters(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     trainer = create_trainer_from_config(config)
     training_params = {
@@ -70,6 +71,7 @@ def test_custom_training_parameters(config: str, capsys: pytest.CaptureFixture[s
     assert list(Path("pokemon_decisions.db").glob("*/decisions/*.parquet"))
 
 
+@pytest.mark.long
 def test_resuming_from_a_checkpoint(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     create_trainer_from_config(config).train(total_episodes=1, max_steps_per_episode=30)
     trainer = create_trainer_from_config(config)
@@ -93,6 +95,7 @@ def test_resuming_from_an_episode(config: str) -> None:
     assert "going on from step 20;" in trainer.run.log_file.read_text()
 
 
+@pytest.mark.long
 def test_validation_run(config: str) -> None:
     trainer = create_trainer_from_config(config)
     summary = trainer.train(total_episodes=3, max_steps_per_episode=30)
@@ -100,6 +103,7 @@ def test_validation_run(config: str) -> None:
     assert summary["best_reward"] > -100
 
 
+@pytest.mark.long
 def test_recovery_from_an_error(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     trainer = create_trainer_from_config(config)
     failed: list[int] = []
@@ -175,6 +179,7 @@ def test_custom_rewards(made: type[EnhancedPyBoyPokemonCrystalEnv], more: float)
     assert summary["best_reward"] >= 4 * more
 
 
+@pytest.mark.long
 def test_profiling(config: str) -> None:
     trainer = create_trainer_from_config(config)
     profiler = cProfile.Profile()
@@ -187,6 +192,7 @@ def test_profiling(config: str) -> None:
     assert "train" in told.getvalue()
 
 
+@pytest.mark.long
 def test_utilities_for_tests_and_benchmarks() -> None:
     mock_env = create_mock_environment()
     mock_env.close()

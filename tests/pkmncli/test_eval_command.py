@@ -116,6 +116,7 @@ def test_a_table_for_people(pkmn: Pkmn, run: Run) -> None:
     assert "pkmn replay --evaluation --video best.mp4" in result.out
 
 
+@pytest.mark.long
 def test_pilot_and_random_play_are_played_once(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     options = ["eval", "it", "--max-steps-per-episode=25", "--json"]
     first = result_of(pkmn(*options, "--episodes=3"))
@@ -153,6 +154,7 @@ def test_damaged_results_of_pilot_and_random_play_are_played_again(damage: Any, 
     assert result_of(pkmn(*options)) == before
 
 
+@pytest.mark.long
 def test_pilot_and_random_play_as_they_do_alone(pkmn: Pkmn, run: Run) -> None:
     options = ["eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--json"]
     beside = result_of(pkmn(*options))
@@ -161,6 +163,7 @@ def test_pilot_and_random_play_as_they_do_alone(pkmn: Pkmn, run: Run) -> None:
         assert beside[who] == {name: alone[name] for name in beside[who]}
 
 
+@pytest.mark.long
 def test_a_learner_that_can_draw_its_presses_does(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def sample(
         self: Any, observations: dict[str, Any], random: np.random.Generator

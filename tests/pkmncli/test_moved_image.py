@@ -87,6 +87,7 @@ def test_an_image_that_was_renamed_is_found_beside_the_run(
     ]
 
 
+@pytest.mark.long
 def test_the_environment_says_where_the_image_is(place: Path, run_pkmn: Any) -> None:
     result = run_pkmn(*COMMANDS["replay"], PKMN_ROM_PATH=str(place / "kept.gbc"))
     assert (result.returncode, result.stderr) == (0, "")

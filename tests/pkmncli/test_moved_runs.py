@@ -133,6 +133,7 @@ def test_an_export_goes_to_any_folder(
         assert names["tables"]["episodes"].aggregate("min(seed)").fetchall() != [(3,)]
 
 
+@pytest.mark.long
 def test_a_run_behind_a_link_and_one_that_cannot_be_written_say_the_same(
     at_home: dict[str, Any], pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
 ) -> None:
@@ -150,6 +151,7 @@ def test_a_run_behind_a_link_and_one_that_cannot_be_written_say_the_same(
             path.chmod(0o755 if path.is_dir() else 0o644)
 
 
+@pytest.mark.long
 def test_a_run_that_moved_goes_on(shared_run: SharedRun, pkmn: Pkmn, tmp_path: Path) -> None:
     run = moved(shared_run, tmp_path / "reward=9" / "step=3")
     assert pkmn("train", "--resume", str(run), "--steps=300").code == 0

@@ -107,6 +107,7 @@ def test_strict_makes_any_problem_an_error(tmp_path: Path, installed: Install, p
         assert "bb-broken 1.2 was left out: bb_broken cannot be imported: ZeroDivisionError" in result.stderr
 
 
+@pytest.mark.long
 def test_a_plugins_command_is_listed_suggested_completed_and_run(
     tmp_path: Path, installed: Install, pkmn: RunPkmn
 ) -> None:

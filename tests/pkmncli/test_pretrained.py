@@ -74,6 +74,7 @@ def test_the_policy_that_ships_was_measured_with_the_image_that_ships() -> None:
     assert score["verdict"].startswith("The learner alone")
 
 
+@pytest.mark.long
 def test_the_policy_that_ships_can_be_watched(pkmn: Pkmn, tmp_path: Path) -> None:
     result = pkmn("replay", "--pretrained=quillwood", "--episode=0")
     assert result.code == 0, result.err
@@ -98,6 +99,7 @@ def test_a_run_becomes_the_policy_of_a_game(pkmn: Pkmn, run: Run, tmp_path: Path
     assert str(tmp_path) not in (folder / "config.toml").read_text() + (folder / "score.json").read_text()
 
 
+@pytest.mark.long
 def test_a_game_of_ones_own_brings_its_policy(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     registry = get_registry()
     game = tmp_path / "thornwood"

@@ -82,6 +82,7 @@ def test_every_episode_of_a_training_replays(pkmn: Pkmn, two_environments: Run) 
     assert len(episodes) == 8
 
 
+@pytest.mark.long
 def test_it_agrees_in_another_process(run_pkmn: Callable[..., subprocess.CompletedProcess[str]], run: Run) -> None:
     result = run_pkmn("replay", "it", "--verify", python=("-m", "pkmncli"))
     assert (result.returncode, result.stderr) == (0, "")
@@ -211,6 +212,7 @@ def test_a_folder_of_pictures_holds_every_step_four_times_as_large(pkmn: Pkmn, r
     assert again.code == 2 and "empty folder" in again.err
 
 
+@pytest.mark.long
 def test_an_overlay_leaves_the_picture_whole_and_says_below_what_was_decided(
     pkmn: Pkmn, run: Run, tmp_path: Path
 ) -> None:
@@ -355,6 +357,7 @@ def test_a_window_without_a_display_is_told(pkmn: Pkmn, run: Run, monkeypatch: p
     assert len(result.err.splitlines()) == 1
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_evaluation_can_be_filmed(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     options = ("--episodes=2", "--max-steps-per-episode=12", "--mode=random")

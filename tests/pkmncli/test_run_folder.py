@@ -172,6 +172,7 @@ def test_only_a_full_disk_is_explained_as_one(tmp_path: Path) -> None:
         raise PermissionError(errno.EACCES, "denied")
 
 
+@pytest.mark.long
 def test_a_run_of_an_earlier_version_keeps_its_goal_and_goes_on(
     pkmn: Callable[..., Any], shared_run: Callable[..., Path], tmp_path: Path
 ) -> None:

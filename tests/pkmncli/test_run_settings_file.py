@@ -114,6 +114,7 @@ def test_what_editors_do_to_a_file_is_no_edit(saved: Callable[[str], bytes], run
     assert (after.values(), after.remarks()) == (before, [])
 
 
+@pytest.mark.long
 def test_edits_by_hand_count_and_are_told_when_the_run_goes_on(pkmn: Pkmn, run: Run) -> None:
     text = run.config_file.read_text()
     text = re.sub(r"keep_checkpoints = \d+ # default", "keep_checkpoints = 5", text)

@@ -99,6 +99,7 @@ def test_tags_are_given_listed_and_taken(pkmn: Pkmn, runs: Path) -> None:
     assert damaged.code == 5 and "labels.json is damaged: delete it" in damaged.err
 
 
+@pytest.mark.long
 def test_a_renamed_run_is_found_by_its_old_name_and_resumes(pkmn: Pkmn, runs: Path) -> None:
     assert pkmn("runs", "rename", "new", "best").out == "new is now best.\n"
     assert open_run("new", runs) == open_run(runs / "new") == open_run("best", runs) == Run(runs / "best")

@@ -44,6 +44,7 @@ def pkmn(tmp_path: Path) -> Pkmn:
     return run
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("top", "told"),
     [

@@ -56,6 +56,7 @@ def test_a_run_keeps_the_save_and_goes_on_without_the_file(
     assert "agrees" in pkmn("replay", "it", "--evaluation", "--episode=last", "--verify").out
 
 
+@pytest.mark.long
 def test_a_run_that_goes_on_is_the_one_that_was_not_stopped(pkmn: Pkmn, file: Path, tmp_path: Path) -> None:
     assert pkmn("train", *SHORT, "--steps=120", "--run-name=whole", f"--cartridge={file}").code == 0
     assert pkmn("train", *SHORT, "--steps=50", "--run-name=parts", f"--cartridge={file}").code == 0
@@ -89,6 +90,7 @@ def test_a_save_and_a_start_state_are_one_too_many(pkmn: Pkmn, file: Path) -> No
     assert "init_state and cartridge" in result.err
 
 
+@pytest.mark.long
 def test_a_run_goes_on_where_it_was_moved_and_a_copy_reads_its_own(pkmn: Pkmn, file: Path, tmp_path: Path) -> None:
     assert pkmn("train", *SHORT, "--steps=50", "--run-name=it", f"--cartridge={file}").code == 0
     file.unlink()

@@ -99,6 +99,7 @@ def test_a_run_folder_holds_what_it_promises(
     assert_same_course(folder, shared_run())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("mode", "envs"), [("rl-only", 1), ("adaptive", 2)])
 def test_tables_and_summary_say_the_same(
     mode: str, envs: int, shared_run: Callable[..., Path], course: Callable[[Path], dict[str, Any]]
@@ -208,6 +209,7 @@ def largest_file() -> Iterator[Callable[[int], None]]:
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.long
 def test_a_full_disk_ends_the_training_and_keeps_the_checkpoint_before(
     pkmn: Pkmn, small_training: list[str], largest_file: Callable[[int], None], tmp_path: Path
 ) -> None:
@@ -399,6 +401,7 @@ def test_a_port_without_a_live_page_is_told_and_no_web_is_the_last_word(
         assert "Live page" not in result.out
 
 
+@pytest.mark.long
 def test_the_next_step_of_a_training_by_episodes_trains_on(pkmn: Pkmn) -> None:
     result = pkmn("train", "--episodes=1", "--max-steps-per-episode=3", "--run-name=it")
     assert "pkmn train --resume --episodes 2" in result.out, result.err

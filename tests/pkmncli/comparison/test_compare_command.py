@@ -65,6 +65,7 @@ def compared(pkmn: Pkmn, *arguments: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("grid")
 def test_runs_that_differ_in_the_seed_alone_are_a_group(pkmn: Pkmn) -> None:
     found = compared(pkmn, "runs")
@@ -91,6 +92,7 @@ def test_groups_by_named_settings(pkmn: Pkmn) -> None:
     assert [sorted(group["scores"]) for group in found["groups"]] == [[1, 2], [2.5, 5], [0.5, 3], [1.5, 4]]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("grid")
 def test_formats(pkmn: Pkmn) -> None:
     table = pkmn("compare", "runs", "--target=3").out

@@ -59,6 +59,7 @@ class Page(HTMLParser):
         self.words += data
 
 
+@pytest.mark.long
 def test_a_page_needs_nothing_else(pkmn: Pkmn, runs: list[Path], tmp_path: Path) -> None:
     result = pkmn("plot", "a", "b", "c")
     assert (result.code, result.out, result.err) == (0, "", "Wrote plot.html.\n")
@@ -81,6 +82,7 @@ def shades(source: str) -> float:
         return float(np.median(np.asarray(image.convert("L"))))
 
 
+@pytest.mark.long
 def test_the_latest_run_is_drawn_as_a_picture(pkmn: Pkmn, runs: list[Path], tmp_path: Path) -> None:
     assert pkmn("plot", "--out", "it.png").code == 0
     with Image.open(tmp_path / "it.png") as image:

@@ -58,6 +58,7 @@ def begun_again(run: Run) -> None:
     run.write_summary({**run.read_summary(), "total_steps": 160})
 
 
+@pytest.mark.long
 def test_what_is_missing_is_trained_and_all_is_compared(
     experiment: Callable[..., Path],
     finished: Callable[[str], Run],

@@ -238,6 +238,7 @@ def test_a_model_that_cannot_be_reached_ends_the_training_before_it_begins(
     assert list(tmp_path.glob("runs/*")) == []
 
 
+@pytest.mark.long
 def test_a_model_is_closed_once_whether_or_not_its_training_begins(
     pkmn: Callable[..., Any], small_training: list[str], script: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +256,7 @@ def test_a_model_is_closed_once_whether_or_not_its_training_begins(
     assert len(closed) == 2
 
 
+@pytest.mark.long
 def test_an_optional_model_that_cannot_be_reached_is_told_and_done_without(
     pkmn: Callable[..., Any], small_training: list[str], course: Course, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def test_lines_tell_the_game_who_decided_and_how_the_learning_goes(
     assert "\x1b" not in result.out
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_often")
 def test_a_quiet_training_shows_no_status(pkmn: Callable[..., Any], small_training: list[str]) -> None:
     result = pkmn("train", *small_training, "--quiet")

@@ -63,6 +63,7 @@ def test_shares_that_are_more_than_all_are_refused() -> None:
         StartsSettings(furthest=0.7, reached=0.5)
 
 
+@pytest.mark.long
 def test_a_training_goes_on_from_where_it_got(
     pkmn: Callable[..., Any], course: Callable[[Path], dict[str, Any]], tmp_path: Path
 ) -> None:

@@ -34,6 +34,7 @@ def options(small_training: list[str]) -> list[str]:
     return [*small_training, "--run-name=it", "--final-episodes=2"]
 
 
+@pytest.mark.long
 def test_a_training_ends_with_the_learner_alone(pkmn: Pkmn, options: list[str], tmp_path: Path) -> None:
     result = pkmn("train", *options)
     assert result.code == 0, result.err
@@ -61,6 +62,7 @@ def test_without_a_pilot_only_random_play_stands_beside_it(pkmn: Pkmn, options: 
     assert "; random play in 0." in summary["verdict"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("left_out", [["--final-episodes=0"], ["--rl=none"], []])
 def test_none_is_held_where_none_is_wanted_or_it_would_outlast_the_training(
     left_out: list[str], pkmn: Pkmn, small_training: list[str], tmp_path: Path
@@ -94,6 +96,7 @@ def test_ctrl_c_ends_the_evaluation_and_the_run_goes_on_with_it(
     assert run.read_summary()["verdict"] in again.out
 
 
+@pytest.mark.long
 def test_a_film_that_is_interrupted_takes_nothing_with_it(
     pkmn: Pkmn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +115,7 @@ def test_a_film_that_is_interrupted_takes_nothing_with_it(
     assert not (run.folder / filmed_evaluation.ALONE_FILM).exists()
 
 
+@pytest.mark.long
 def test_the_film_is_of_the_episode_that_got_furthest_soonest(
     pkmn: Pkmn, shared_run: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def run_script(content: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, script], capture_output=True, text=True, env=environ, check=False)
 
 
+@pytest.mark.long
 def test_a_killed_trainer_leaves_no_temporary_folder(tmp_path: Path) -> None:
     ended = run_script(KILLED, tmp_path)
     assert (ended.returncode, "pymp-" in ended.stdout) == (-9, True), ended.stderr

@@ -68,6 +68,7 @@ def test_the_learner_says_what_it_would_have_done(recorded: Rows, shared_run: Ca
     assert any(row["alternative_value"] > row["value"] for row in overruled)
 
 
+@pytest.mark.long
 def test_what_is_not_known_at_the_end_is_not_judged_until_the_run_goes_on(
     pkmn: Callable[..., Any], tmp_path: Path
 ) -> None:

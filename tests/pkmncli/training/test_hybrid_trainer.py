@@ -134,6 +134,7 @@ class Opinionated(AdaptiveStrategySystem):
         return StrategyType.BALANCED if rule_heavy else StrategyType.RULE_HEAVY
 
 
+@pytest.mark.long
 def test_a_strategy_of_a_script_is_asked_and_its_switches_are_told(tmp_path: Path) -> None:
     strategy = Opinionated()
     trainer = HybridLLMRLTrainer(

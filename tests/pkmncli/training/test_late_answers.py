@@ -22,6 +22,7 @@ WALK = json.dumps(
 )
 
 
+@pytest.mark.long
 def test_an_answer_that_the_game_has_overtaken_is_not_followed(
     pkmn: Callable[..., Any], course: Callable[[Path], dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

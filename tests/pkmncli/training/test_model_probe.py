@@ -49,6 +49,7 @@ def questions(server: FaultServer) -> list[str]:
     return [one.body["messages"][1]["content"] for one in server.asked]
 
 
+@pytest.mark.long
 def test_a_training_says_what_its_model_is_good_for_and_its_resume_does_not(
     pkmn: Pkmn, server: FaultServer, course: Callable[..., Any], tmp_path: Any
 ) -> None:
@@ -81,6 +82,7 @@ def test_nothing_is_measured_where_nobody_reads_it(option: str, pkmn: Pkmn, serv
     assert len(server.asked) == len(set(questions(server)))
 
 
+@pytest.mark.long
 def test_an_answer_without_advice_and_a_failure_are_said_before_the_training(pkmn: Pkmn, server: FaultServer) -> None:
     server.answer(Behaviour(text="Hmm?"))
     said = pkmn(*PLAYED, *at(server)).out

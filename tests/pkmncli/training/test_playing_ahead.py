@@ -132,6 +132,7 @@ def test_no_budget_and_no_interval_can_end_before_the_last_of_the_steps(
     assert due(count, count * num_envs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("budget", ["--steps=900", "--episodes=40"])
 def test_a_training_is_the_same_whatever_is_taken_at_once(
     budget: str,

@@ -40,6 +40,7 @@ def assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
         assert same.all() if hasattr(same, "all") else same, name
 
 
+@pytest.mark.long
 def test_updates_that_were_interrupted_come_to_the_same_when_they_go_on() -> None:
     learner, other = taught(), taught()
     whole = Pretraining(learner, 12)
@@ -77,6 +78,7 @@ def test_nothing_is_learned_while_there_is_too_little() -> None:
     assert (pretraining.pending, pretraining.done) == (True, 0)
 
 
+@pytest.mark.long
 def test_the_rules_play_until_the_learner_is_pretrained(
     pkmn: Pkmn, small_training: list[str], course: Any, tmp_path: Path
 ) -> None:

@@ -111,6 +111,7 @@ def test_a_training_that_goes_on_reports_what_an_unbroken_one_does(
     assert broken == whole
 
 
+@pytest.mark.long
 def test_reports_that_cannot_be_written_end_no_training(pkmn: Pkmn, stalling: list[str], tmp_path: Path) -> None:
     assert pkmn("train", *stalling, "--steps=20", "--run-name=it").code == 0
     (tmp_path / "runs" / "it" / "reports").touch()
@@ -132,6 +133,7 @@ def test_a_run_without_reports_says_so_and_one_that_is_not_there_is_an_error(
     assert pkmn("doctor", "--run", str(folder), "--llm=ollama").code == 2
 
 
+@pytest.mark.long
 def test_a_lost_worker_loses_no_report(game: Path) -> None:
     registry = get_registry()
     given = {"mode": "adaptive", "seed": 5, "max_steps_per_episode": 150, "game_folder": game, "rom_path": ROM}

@@ -58,6 +58,7 @@ def test_a_killed_training_goes_on_as_if_nothing_had_happened(
     assert [path for path in run.folder.rglob("*") if ".tmp" in path.name] == []
 
 
+@pytest.mark.long
 def test_a_training_killed_before_its_first_checkpoint_says_that_it_cannot_go_on(
     pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:

@@ -102,6 +102,7 @@ def test_weights_of_another_kind_of_learner_are_refused(earlier: Run, pkmn: Pkmn
     assert "without a learner nobody takes the weights" in result.err
 
 
+@pytest.mark.long
 def test_runs_that_never_had_such_weights_are_told_apart(earlier: Run, pkmn: Pkmn, tmp_path: Path) -> None:
     text = earlier.config_file.read_text()
     for changed, expected in (

@@ -90,6 +90,7 @@ def test_a_tracker_that_fails_is_told_once_and_takes_nothing_with_it(
     assert [plugin.name for plugin in registry.plugins if "tracker" in plugin.name] == []
 
 
+@pytest.mark.long
 def test_plugins_are_told_of_the_end_of_a_training_that_an_error_ends(
     pkmn: Callable[..., Any], small_training: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

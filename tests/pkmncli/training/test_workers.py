@@ -61,6 +61,7 @@ class SeededEpisodes(gymnasium.Wrapper[Any, Any, Any, Any]):
         return result
 
 
+@pytest.mark.long
 def test_a_pool_equals_gymnasiums_vector_environment() -> None:
     spec = make_spec()
     wrapped = [SeededEpisodes(spec, index) for index in range(NUM_ENVS)]

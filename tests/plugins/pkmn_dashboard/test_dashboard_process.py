@@ -100,6 +100,7 @@ def test_only_this_machines_own_addresses_need_no_token(host: str, loopback: boo
     assert is_loopback(host) is loopback
 
 
+@pytest.mark.long
 def test_beyond_this_machine_the_token_is_printed_and_needed(finished_run: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pkmncli", "dashboard", str(finished_run), "--host=0.0.0.0", "--web-port=18300"]
     aside = tmp_path / "aside"

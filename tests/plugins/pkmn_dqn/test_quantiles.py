@@ -48,6 +48,7 @@ def gambler(**settings: int) -> DQN:
     return learner
 
 
+@pytest.mark.long
 def test_quantiles_are_those_of_what_came() -> None:
     learner = gambler(quantiles=COUNT)
     network = learner.learning.here.online

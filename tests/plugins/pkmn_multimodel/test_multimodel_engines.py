@@ -100,6 +100,21 @@ def test_a_lost_actor_is_replaced_and_a_training_resumes_on_another_engine(ray: 
 
 
 @pytest.mark.long
+def test_a_job_is_lost_once_where_all_actors_are_lost_together(ray: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    settings = MultiModelConfig(**SMALL, actors=3, engine="ray")
+    with closing(Training(settings, game_maker("coop-compete", 2, {}), 3, told.append)) as training:
+        training.start()
+        while len(training.actor_processes) < settings.actors:
+            training.play(range(settings.actors))
+        monkeypatch.setattr("pkmn_multimodel.ray_engine.MOST_LOSSES", 1)
+        for process_id in training.actor_processes:
+            os.kill(process_id, signal.SIGKILL)
+        assert len(training.play([1])) == 1
+    assert told == ["An actor of Ray was lost; another one does its work again."]
+
+
+@pytest.mark.long
 def test_more_than_a_cluster_has_is_refused_in_one_line_and_leaves_no_run(ray: Any, tmp_path: Path) -> None:
     own = ("--models", "2", "--base", "tiny", "--engine", "ray", "--set", "multimodel.gpus_per_actor=64")
     refused = run_here("multimodel", "train", *own, "--save-dir", str(tmp_path))

@@ -39,6 +39,7 @@ def adapters() -> LoRAManager:
     return LoRAManager(configs, LLMConfig(model_name="nobody/has-this", device="cpu"), tell=lambda _: None)
 
 
+@pytest.mark.long
 def test_a_model_that_is_not_here_is_replaced_by_a_small_one_in_one_line() -> None:
     told: list[str] = []
     manager = SharedLLMManager(LLMConfig(model_name="nobody/has-this", device="cpu"), tell=told.append)

@@ -84,12 +84,14 @@ def test_without_them_nothing_does(rl: str, off: dict[str, Any]) -> None:
     assert greedy(learner_of_labels(rl, **off)) != RIGHT
 
 
+@pytest.mark.long
 @BOTH
 def test_the_weight_falls_by_the_learners_own_steps(rl: str) -> None:
     learner = learner_of_labels(rl, demonstration_fraction=0.096)  # 960 of 10,000 steps; 480 were taken
     assert learner.demonstration_weight == pytest.approx((1 + 0.1) / 2)
 
 
+@pytest.mark.long
 @BOTH
 def test_sampled_actions_are_the_policys(rl: str) -> None:
     learner = learner_of_labels(rl, demonstration_fraction=0.01)

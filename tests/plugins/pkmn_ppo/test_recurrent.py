@@ -85,7 +85,8 @@ def cue_learner(rl: str, **settings: Any) -> Any:
     return PPO(*spaces, PPOSettings(**sizes, n_steps=32, batch_size=64, n_epochs=4, learning_rate=1e-3), "cpu", 100_000)
 
 
-@pytest.mark.parametrize(("rl", "steps"), long_after(1, [("ppo", 1_000), ("a2c", 2_500)]))
+@pytest.mark.long
+@pytest.mark.parametrize(("rl", "steps"), [("ppo", 1_000), ("a2c", 2_500)])
 def test_a_cue_is_remembered_until_it_pays(rl: str, steps: int) -> None:
     assert CueTask().play(cue_learner(rl, recurrent="gru", gru_size=16, sequence_length=16), steps) > 0.95
 

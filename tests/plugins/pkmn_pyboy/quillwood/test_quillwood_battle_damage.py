@@ -86,6 +86,7 @@ def test_a_quarter_is_a_quarter(wild: BattleBench) -> None:
     assert turn.foe_lost > high // 5, "a fifth would be less"
 
 
+@pytest.mark.long
 def test_a_critical_hit_doubles_and_passes_by_the_stages(wild: BattleBench) -> None:
     own = Creature(("BUMP",), ("WATER", "WATER"), stages=(1, 7, 7, 7, 7, 7, 7))
     foe = Creature(status=7, stages=(7, 13, 7, 7, 7, 7, 7))
