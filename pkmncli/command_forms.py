@@ -77,6 +77,15 @@ def with_options(
 class HeadedCommand(TyperCommand):
     """Command whose help has options under the headings that ``rich_help_panel`` names, and examples, without rich."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line. An error knows the command, also where Typer's parser leaves it out."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            if getattr(error, "ctx", ctx) is None:
+                vars(error)["ctx"] = ctx
+            raise
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments first, then options by heading, those without one, and examples."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}

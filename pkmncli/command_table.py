@@ -57,7 +57,7 @@ class CommandTable(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""
-        with _wrong_usage_on_one_line():
+        with _wrong_usage_on_one_line(ctx):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -122,8 +122,12 @@ def _stub(name: str, help_line: str) -> TyperCommand:
 
 
 @contextlib.contextmanager
-def _wrong_usage_on_one_line() -> Iterator[None]:
-    """Turn Typer's errors into errors with one line. A refused option's message has the words of refused settings."""
+def _wrong_usage_on_one_line(running: Any = None) -> Iterator[None]:
+    """Turn Typer's errors into errors with one line. A refused option's message has the words of refused settings.
+
+    Args:
+        running: the context of ``pkmn``, for errors of a command that don't know theirs.
+    """
     try:
         yield
     except typer.TyperException as error:
@@ -134,8 +138,11 @@ def _wrong_usage_on_one_line() -> Iterator[None]:
             raise  # a group without a command shows its help
         text = " ".join(error.format_message().split())
         end = "" if text.endswith((".", "?")) else "."
-        see = "" if context is None else f"{end} See: {context.command_path} --help"
-        raise ConfigurationError(f"{text}{see}") from error
+        if context is not None:
+            path = context.command_path
+        else:
+            path = "pkmn" if running is None else f"pkmn {running.invoked_subcommand}"
+        raise ConfigurationError(f"{text}{end} See: {path} --help") from error
 
 
 def _in_our_words(error: typer.BadParameter) -> str:

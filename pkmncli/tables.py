@@ -73,6 +73,23 @@ def prose(text: str, *, indent: str = "", width: int | None = None) -> str:
     return "\n".join(lines)
 
 
+def commands_to_copy(steps: Sequence[tuple[str, str]], *, width: int | None = None) -> str:
+    """Return commands with their purposes, a line each; no command is divided, so that it can be copied.
+
+    Purposes are aligned behind the commands. If the screen is too narrow, each is below its command, wrapped at words.
+
+    Args:
+        steps: command and purpose.
+        width: columns of the screen; None for those of the terminal.
+    """
+    columns, longest = width or terminal_columns(), max(_columns(command) for command, _ in steps)
+    lines = [f"  {_padded(command, longest, False)}  {purpose}" for command, purpose in steps]
+    if columns is not None and max(map(_columns, lines)) > columns:
+        below = [prose(f"      {purpose}", indent=" " * 6, width=columns) for _, purpose in steps]
+        lines = [f"  {command}\n{purpose}" for (command, _), purpose in zip(steps, below, strict=True)]
+    return "\n".join(lines)
+
+
 def table(
     headings: Sequence[str],
     rows: Rows,

@@ -145,6 +145,8 @@ class OptionalPilot(Pilot, Protocol):
     """Skills that advice can ask for. Declare them on the class."""
     unbroken: bool
     """True if advice is over as soon as the learner acts, because it only holds for consecutive steps."""
+    advice_end: str
+    """End of the latest advice with ``advice_over``, as a clause for people: "the place is reached"."""
 
     def reconsider(self, advice: Advice) -> Decision | None:
         """Decide again, for advice about a state in which ``act`` has decided; None to keep that decision.

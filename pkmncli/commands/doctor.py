@@ -28,6 +28,7 @@ from pkmncli.runs import Run, default_save_dir, open_run
 from pkmncli.seeds import Purpose
 from pkmncli.tables import prose
 from pkmncli.training.assembly import worker_spec
+from pkmncli.training.display.progress import waiting
 from pkmncli.training.workers.pool import WorkerPool
 from pkmncli.training.workers.reports import MOST_REPORTS, read_reports
 from pkmncli.version import __version__
@@ -100,7 +101,9 @@ def _examined(registry: Registry, llm: str | None, llm_model: str | None, sets: 
         yield from _installation(registry)
     names = [llm] if llm else sorted(entry.name for entry in registry.registrations("llm_backends"))
     for name in names:
-        yield _model(registry, name, llm_model, sets, _LONGEST_ANSWER_S if llm else _ANSWER_S)
+        with waiting(f"asking {name}"):
+            line = _model(registry, name, llm_model, sets, _LONGEST_ANSWER_S if llm else _ANSWER_S)
+        yield line
 
 
 def _show_reports(run: Run, limit: int | None, *, as_json: bool) -> None:
@@ -149,7 +152,9 @@ def _installation(registry: Registry) -> Iterator[Line]:
     yield None, "pkmn", f"{__version__} on Python {platform.python_version()}, {platform.system()}"
     for part in _PARTS:
         yield _tried(part, functools.partial(_version, part))
-    yield _tried("game", lambda: _play(registry))
+    with waiting("starting the game"):
+        line = _tried("game", lambda: _play(registry))
+    yield line
     yield _tried("runs are written to", lambda: _writable(default_save_dir().absolute()))
     yield _tried("caches are written to", lambda: _writable(platformdirs.user_cache_path("pkmncli", appauthor=False)))
 

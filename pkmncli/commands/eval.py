@@ -31,7 +31,7 @@ from pkmncli.plugins import get_registry
 from pkmncli.plurals import counted
 from pkmncli.replay.filmed_evaluation import film_evaluation
 from pkmncli.runs import Run, default_save_dir
-from pkmncli.tables import prose
+from pkmncli.tables import commands_to_copy, prose
 from pkmncli.training.display.progress import EvaluationProgress
 from pkmncli.training.display.verdict import PLAYERS, rows_of, table_lines
 from pkmncli.training.evaluation.baselines import players
@@ -158,8 +158,9 @@ def eval(
     if as_json:
         typer.echo(json.dumps(result, indent=2))
     else:
-        for line in _lines(result, found, settings.train, pretrained):
-            typer.echo(line if line.startswith("  pkmn ") else prose(line, indent="  "))  # commands can be copied
+        for line in _lines(result, found):
+            typer.echo(prose(line, indent="  "))
+        typer.echo(f"\nNext:\n{commands_to_copy(_next_steps(result, found, settings.train, pretrained))}")
         if exit_code:
             say(_what_is_missing(result, evaluation))
     folder = evaluation.keep(played, result)
@@ -186,7 +187,7 @@ def _what_is_missing(result: Mapping[str, Any], evaluation: RunEvaluation) -> st
     return f"Interrupted: {result['episodes']} of {counted(evaluation.episodes, 'episode')}{without}."
 
 
-def _lines(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained: str | None) -> list[str]:
+def _lines(result: Mapping[str, Any], run: Run) -> list[str]:
     """Return the result as lines for people."""
     mode = EvaluationMode(result["mode"])
     name = {EvaluationMode.RL_ONLY: "learner_alone", EvaluationMode.LLM_ONLY: "pilot"}.get(mode, mode.value)
@@ -205,7 +206,7 @@ def _lines(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained
     lines += ["", *milestones] if milestones else []
     if mode is EvaluationMode.RL_ONLY:
         lines += _why_less_than_in_training(result["avg_reward"], run)
-    return [*lines, "", "Next:", *(f"  {step}" for step in _next_steps(result, run, train, pretrained))]
+    return lines
 
 
 def _milestone_lines(result: Mapping[str, Any]) -> list[str]:
@@ -233,12 +234,15 @@ def _why_less_than_in_training(alone: float, run: Run) -> list[str]:
     ]
 
 
-def _next_steps(result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained: str | None) -> list[str]:
+def _next_steps(
+    result: Mapping[str, Any], run: Run, train: TrainSettings, pretrained: str | None
+) -> list[tuple[str, str]]:
+    """Return commands with their purposes."""
     if pretrained is not None:
         return [
-            f"pkmn replay --pretrained {pretrained} --video best.mp4  watch it",
-            f"pkmn watch --pretrained {pretrained}  watch it play now",
-            f"pkmn train --start-from pretrained:{pretrained}  train on from its weights",
+            (f"pkmn replay --pretrained {pretrained} --video best.mp4", "watch it"),
+            (f"pkmn watch --pretrained {pretrained}", "watch it play now"),
+            (f"pkmn train --start-from pretrained:{pretrained}", "train on from its weights"),
         ]
     which = "" if run.folder.parent == default_save_dir().absolute() else f" {quoted(run.folder)}"
     steps = [(f"pkmn replay{which} --evaluation --video best.mp4", "watch the best of these episodes")]
@@ -256,5 +260,4 @@ def _next_steps(result: Mapping[str, Any], run: Run, train: TrainSettings, pretr
         steps.append((f"pkmn eval{which}", "what the learner does alone"))
     if (player := _PLAYERS_TO_WATCH.get(result["mode"])) is not None:
         steps.append((f"pkmn watch{which}{player}", "watch it play now"))
-    width = max(len(step) for step, _ in steps)
-    return [f"{step:{width}}  {why}" for step, why in steps]
+    return steps

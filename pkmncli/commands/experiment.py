@@ -20,7 +20,7 @@ from pkmncli.experiments.standing import ExperimentRun, State
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.runs import default_save_dir
 from pkmncli.standard_streams import output_is_extra
-from pkmncli.tables import Format, prose
+from pkmncli.tables import Format, commands_to_copy, prose
 from pkmncli.training.display.progress import ProgressWriter
 
 
@@ -58,7 +58,9 @@ def experiment(
     numbers = itertools.count(1)
     with ProgressWriter() as progress:
         failed, interrupted = found.train(
-            processes, lambda name, text: typer.echo(f"[{next(numbers)}/{len(runs)}] {name}: {text}"), progress
+            processes,
+            lambda name, text: typer.echo(prose(f"[{next(numbers)}/{len(runs)}] {name}: {text}", indent="  ")),
+            progress,
         )
     if interrupted:
         say("Interrupted, and saved. Give the command again to resume.")
@@ -92,7 +94,8 @@ def _compare(found: Experiment, registry: Registry) -> None:
         for note in comparison.notes:
             say(prose(f"Note: {note}."))
         folder = shlex.quote(str(found.folder))
-        typer.echo(
-            f"\nNext:\n  pkmn plot {folder}  curves of all runs\n"
-            f"  pkmn compare {folder} --format json  these tables for other programs"
-        )
+        steps = [
+            (f"pkmn plot {folder}", "curves of all runs"),
+            (f"pkmn compare {folder} --format json", "these tables for other programs"),
+        ]
+        typer.echo(f"\nNext:\n{commands_to_copy(steps)}")

@@ -13,6 +13,7 @@ from pkmncli.run_upkeep.bundle_reading import import_bundle
 from pkmncli.run_upkeep.hub import hub_address
 from pkmncli.run_upkeep.hub_sharing import import_from_hub
 from pkmncli.runs import default_save_dir
+from pkmncli.tables import commands_to_copy
 from pkmncli.training.run_keeper import quoted
 
 
@@ -48,5 +49,4 @@ def import_(
         (f"pkmn replay {quoted(run.folder)}", "check its best episode"),
         (f"pkmn train --start-from {quoted(run.folder)}", "train on from its weights"),
     ]
-    width = max(len(command) for command, _ in rows)
-    typer.echo("\n".join(["Next:", *(f"  {command:{width}}  {why}" for command, why in rows)]))
+    typer.echo(f"Next:\n{commands_to_copy(rows)}")

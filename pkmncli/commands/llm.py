@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from pkmncli.advice.build import build_asked, build_backend, build_choice, build_client
 from pkmncli.advice.journal import member_values
@@ -27,9 +26,9 @@ from pkmncli.diagnostics import say
 from pkmncli.errors import ConfigurationError, LLMConnectionError
 from pkmncli.llm.client import Answer
 from pkmncli.llm.prompts import Prompt
-from pkmncli.outgoing_text import drawing_stream
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.training.compatibility import fit_pilot
+from pkmncli.training.display.progress import waiting
 
 _MODEL, _SITUATION, _OUTPUT, _SETTINGS = "Language model", "Situation", "Output", "Settings"
 
@@ -133,13 +132,13 @@ def ask(
     registry = get_registry()
     question["llm_ensemble"] = llm_ensemble or None
     settings = _settings(question, config, set_, registry, model_needed=not prompt_only)
-    with _waiting("starting the environment"), opened_scene(settings, registry) as scene:
+    with waiting("starting the environment"), opened_scene(settings, registry) as scene:
         view, form = scene.look(), scene.form
     prompt = view.prompt
     if prompt_only:
         typer.echo(json.dumps(asdict(prompt)) if as_json else f"{prompt.system}\n\n{prompt.text}")
         return
-    with _waiting("waiting for the language model"):
+    with waiting("waiting for the language model"):
         client = build_asked(settings, registry, waits=True, report=say, tell=say, form=form)
         try:
             answer = client.ask(view.request)
@@ -160,7 +159,7 @@ def chat(*, config: _Config = None, set_: _Sets = None, **question: Any) -> None
     registry = get_registry()
     settings = _settings(question, config, set_, registry)
     with ExitStack() as stack:
-        with _waiting("starting the environment"):
+        with waiting("starting the environment"):
             scene = stack.enter_context(opened_scene(settings, registry))
         client = stack.enter_context(closing(build_client(settings, registry, report=say, tell=say, form=scene.form)))
         converse(Conversation(client, scene, settings.train.max_context_length))
@@ -189,11 +188,6 @@ def models(
 llm.command("logs")(logs)
 llm.add_typer(aliases)
 llm.add_typer(keys)
-
-
-def _waiting(what: str) -> AbstractContextManager[object]:
-    """Show in a terminal that something takes its time."""
-    return Console(file=drawing_stream(error=True)).status(what)
 
 
 def _settings(

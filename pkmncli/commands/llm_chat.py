@@ -15,7 +15,7 @@ from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.client import LLMClient
 from pkmncli.llm.prompts import estimated_tokens
 from pkmncli.llm.thoughts import take_apart
-from pkmncli.plurals import counted
+from pkmncli.tables import prose
 
 LEAVE = frozenset({"/quit", "/exit", "/q"})
 HELP = (
@@ -91,9 +91,9 @@ class Conversation:
         if self.advice is None:
             return "There is no advice to carry out: ask with /advice."
         advice, self.advice = self.advice, None
-        steps = self.scene.carry_out(advice)
+        ended = self.scene.carry_out(advice)
         self.view = self.scene.look()
-        done = f"Carried out for {counted(steps, 'step')}. {self.view.summary}"
+        done = f"{ended} {self.view.summary}"
         self.turns.append(("I carry it out.", done))
         return done
 
@@ -115,7 +115,7 @@ def converse(conversation: Conversation) -> None:
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # bytes of another encoding cannot be sent
     if by_hand:
-        typer.echo(HELP)
+        typer.echo(prose(HELP))
     while True:
         if by_hand:
             typer.echo("> ", nl=False)
@@ -126,8 +126,8 @@ def converse(conversation: Conversation) -> None:
         if not words:
             continue
         try:
-            typer.echo(conversation.say(words))
+            typer.echo(prose(conversation.say(words)))
         except LLMConnectionError as error:
             if not by_hand:
                 raise
-            typer.echo(str(error), err=True)  # the person may try again
+            typer.echo(prose(str(error)), err=True)  # the person may try again

@@ -14,6 +14,7 @@ from pkmncli.config import ResolvedSettings
 from pkmncli.llm.prompts import Prompt, PromptTemplate, Question, game_in_words
 from pkmncli.llm.replies import NOTES, ReplyForm
 from pkmncli.plugins import Registry
+from pkmncli.plurals import counted
 from pkmncli.seeds import Purpose
 from pkmncli.training.assembly import worker_spec
 from pkmncli.training.workers.pool import WorkerPool
@@ -70,22 +71,34 @@ class Scene:
         situation = template.fill(question, train.max_context_length, with_form=False).text
         return View(prompt, request, situation, context.context_summary)
 
-    def carry_out(self, advice: Advice) -> int:
-        """Carry out advice until it is completed, the episode ends or :data:`MOST_STEPS`. Return the steps."""
+    def carry_out(self, advice: Advice) -> str:
+        """Carry out advice until it is over, the episode ends or :data:`MOST_STEPS`. Return how long, and how it ended.
+
+        The words are a sentence for people.
+        """
         if advice.skill == NOTES:
-            return 0
+            return "Nothing to carry out: it is only a note."
         self._pool.advise(0, advice)
-        steps = 0
-        while steps < MOST_STEPS:
-            steps += 1
+        advised = others = 0
+        end = f"it isn't over, but {MOST_STEPS} steps at a time are the most"
+        while advised + others < MOST_STEPS:
             result = self._pool.step(
                 np.array([PILOT_ACTS]), np.array([Source.LLM], np.uint8), np.full(1, advice.confidence, np.float32)
             )
             record = result.records[0]
-            if record["terminated"] or record["truncated"] or not record["advice_steps_left"]:
+            by_advice = record["source"] == Source.LLM
+            advised, others = advised + by_advice, others + (not by_advice)
+            if record["terminated"] or record["truncated"]:
+                end = "the episode ended, and a new one has begun"
+                break
+            if not record["advice_steps_left"]:
+                end = self._pool.call(0, "advice_end")
                 break
         self._pool.advise(0, None)
-        return steps
+        if not advised:
+            return f"Not carried out: {end}. The pilot played {counted(others, 'step')} of its own."
+        beside = f", with {counted(others, 'step')} of the pilot's own" if others else ""
+        return f"Carried out for {counted(advised, 'step')}{beside}: {end}."
 
 
 @contextmanager

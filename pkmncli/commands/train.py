@@ -22,7 +22,7 @@ from pkmncli.plurals import counted, whole_percents
 from pkmncli.replay.filmed_evaluation import can_film, film_learner_alone
 from pkmncli.runs import default_save_dir, open_run
 from pkmncli.standard_streams import output_is_extra
-from pkmncli.tables import prose
+from pkmncli.tables import commands_to_copy, prose
 from pkmncli.training.compatibility import check_live_page, prepare_settings
 from pkmncli.training.display.console import ConsoleProgress
 from pkmncli.training.display.estimate import duration
@@ -192,8 +192,7 @@ def _show_next_steps(outcome: Outcome, registry: Registry, *, pictures: bool) ->
             if train.rl == NONE
             else "train on",
         }
-        width = max(map(len, steps))
-        lines = ["", f"The run is in {run}. Next:", *(f"  {step:{width}}  {why}" for step, why in steps.items())]
+        lines = ["", prose(f"The run is in {run}. Next:"), commands_to_copy(list(steps.items()))]
     tell_result("\n".join(lines))
 
 

@@ -137,11 +137,14 @@ def _search(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry, 
     with InterruptFlag(STOPPING) as interrupted, ProgressWriter() as progress:
         bars = TrainingBars(progress, "all trials", plan.trials * seeds, ended=ended * seeds)
 
+        def tell(text: str) -> None:
+            typer.echo(prose(text, indent="  "))
+
         def on_end(hand: TrialInHand) -> None:
             bars.count_as_ended(hand.names)
-            typer.echo(f"[{len(study.results())}/{plan.trials}] {_ended(hand)}")
+            tell(f"[{len(study.results())}/{plan.trials}] {_ended(hand)}")
 
-        search = Search(plan, study, save_dir, registry, processes, tell=typer.echo, on_end=on_end, on_look=bars.look)
+        search = Search(plan, study, save_dir, registry, processes, tell=tell, on_end=on_end, on_look=bars.look)
         search.run(lambda: bool(interrupted))
         if interrupted:
             say("Interrupted, and saved. Give the command again to resume.")
@@ -166,14 +169,13 @@ def _conclude(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry
     if best is None:
         say("No trial was completed, so there is no best one.")
         raise typer.Exit(EXIT_UNEXPECTED)
-    typer.echo(f"{table(results, plan)}\n\n{best_in_words(best, plan)}")
-    typer.echo(importance_in_words(study.importances(), counts["complete"], study.telling))
+    typer.echo(f"{table(results, plan)}\n")
+    typer.echo(prose(best_in_words(best, plan), indent="  "))
+    typer.echo(prose(importance_in_words(study.importances(), counts["complete"], study.telling), indent="  "))
     path = save_dir / plan.name / PRESET_FILE
     _write_preset(path, plan, best, save_dir, registry)
-    typer.echo(
-        f"\nThe figure is that of the seeds it was chosen by: train others before you trust it.\n"
-        f"  pkmn train --preset {quoted(path)} --seed {max(plan.seeds) + 1}"
-    )
+    typer.echo(prose("\nThe figure is that of the seeds it was chosen by: train others before you trust it."))
+    typer.echo(f"  pkmn train --preset {quoted(path)} --seed {max(plan.seeds) + 1}")
     failed: Sequence[TrialResult] = [one for one in results if one.state == "failed"]
     if failed:
         say(f"{len(failed)} of {len(results)} trials failed: {failed[-1].why}")

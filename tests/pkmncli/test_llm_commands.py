@@ -7,6 +7,7 @@ import io
 import json
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from PIL import Image
 from support.fault_server import MODEL, Behaviour, FaultServer
 from support.faults import GOOD, KEY
 
+from pkmncli.commands import doctor
 from pkmncli.config import resolve_settings
 from pkmncli.plugins import get_registry
 
@@ -109,6 +111,34 @@ def test_the_doctor_says_who_does_not(pkmn: Pkmn, tmp_path: Path) -> None:
     assert len(result.out.splitlines()) == 1
     assert f"127.0.0.1:{port}" in result.out
     assert "Traceback" not in result.out + result.err
+
+
+def test_the_doctor_says_in_a_terminal_what_it_waits_for(pkmn: Pkmn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first lines need no waiting; the game and each model are named before they are tried."""
+    done: list[str] = []
+
+    @contextmanager
+    def waiting(what: str) -> Iterator[None]:
+        done.append(what)
+        yield
+        done.append("ready")
+
+    def play(_registry: object) -> str:
+        done.append("played")
+        return "runs"
+
+    def model(_registry: object, name: str, *_: object) -> doctor.Line:
+        done.append("asked")
+        return True, name, ""
+
+    monkeypatch.setattr(doctor, "waiting", waiting)
+    monkeypatch.setattr(doctor, "_play", play)
+    monkeypatch.setattr(doctor, "_model", model)
+    monkeypatch.setattr(doctor, "_print", lambda _well, what, _found: done.append(what))
+    assert pkmn("doctor").code == 0
+    assert done[:9] == ["pkmn", "pyboy", "gymnasium", "torch", "duckdb", "starting the game", "played", "ready", "game"]
+    names = sorted(entry.name for entry in get_registry().registrations("llm_backends"))
+    assert done[11:] == [word for name in names for word in (f"asking {name}", "asked", "ready", name)]
 
 
 # Further fields ----------------------------------------------------------------------------------------------------

@@ -14,10 +14,15 @@ import pytest
 from support.fault_server import MODEL, Behaviour, FaultServer
 from support.faults import GOOD, KEY
 
+from pkmncli import tables
+from pkmncli.api import Action, Advice
+from pkmncli.commands.llm_chat import Conversation, converse
+from pkmncli.commands.llm_scene import opened_scene
 from pkmncli.config import resolve_settings
 from pkmncli.errors import PkmnError
 from pkmncli.llm.keys import key_from
 from pkmncli.plugins import get_registry
+from pkmncli.training.compatibility import fit_pilot
 
 Pkmn = Callable[..., Any]
 
@@ -144,12 +149,83 @@ def test_advice_of_a_conversation_is_carried_out_and_the_next_words_are_about_wh
     nothing, said, done, again, where = result.out.splitlines()
     assert nothing == again == "There is no advice to carry out: ask with /advice."
     assert said.startswith("press down, down: walk on")
-    assert done.startswith("Carried out for 2 steps. Home 2F, tile (1, ")
+    assert done.startswith("Carried out for 2 steps: all was pressed. Home 2F, tile (1, ")
     assert where == "Further down."
     before, after = (one.body["messages"][1]["content"] for one in server.asked)
     assert "Situation: Home 2F, tile (1, 3)" in before
-    assert f"Situation: {done.partition('steps. ')[2]}" in after
+    assert f"Situation: {done.partition('pressed. ')[2]}" in after
     assert "tile (1, 3)" not in after.partition("conversation so far")[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "advice", "expected"),
+    [
+        (
+            {},
+            Advice("", skill="go_to", arguments={"x": 1, "y": 4}),
+            "Carried out for 1 step, with 1 step of the pilot's own: the place is reached.",
+        ),
+        (
+            {},
+            Advice("", skill="go_to", arguments={"map": "the moon"}),
+            "Not carried out: it names no place or action that exists here. The pilot played 2 steps of its own.",
+        ),
+        (
+            {},
+            Advice("", skill="flee"),
+            "Not carried out: there is no battle to leave. The pilot played 2 steps of its own.",
+        ),
+        (
+            {},
+            Advice("", skill="talk_to"),
+            "Not carried out: the pilot found no way to do it. The pilot played 2 steps of its own.",
+        ),
+        ({}, Advice("", skill="notes"), "Nothing to carry out: it is only a note."),
+        (
+            {},
+            Advice("", skill="go_to", arguments={"map": "Alderbrook"}, expires_after=3),
+            "Carried out for 3 steps: it expired.",
+        ),
+        (
+            {"max_steps_per_episode": 1},
+            Advice("", presses=(int(Action.UP),) * 5),
+            "Carried out for 1 step: the episode ended, and a new one has begun.",
+        ),
+        (
+            {"env": "gym:CartPole-v1", "pilot": "none"},
+            Advice("", presses=(0, 1)),
+            "Carried out for 2 steps: all its actions were taken.",
+        ),
+        (
+            {"env": "balatro"},
+            Advice("", presses=(435, 0)),
+            "Not carried out: its action 1 of 2 is not allowed now. The pilot played 1 step of its own.",
+        ),
+    ],
+    ids=["reached", "no place", "no battle", "no way", "note", "expired", "episode ended", "no pilot", "not allowed"],
+)
+def test_a_conversation_says_how_advice_ended(options: dict[str, Any], advice: Advice, expected: str) -> None:
+    registry = get_registry()
+    given = {"llm": "scripted", "mode": "llm-only", "rl": "none", **options}
+    settings = fit_pilot(resolve_settings(given, registry=registry, environ={}), registry)
+    with opened_scene(settings, registry) as scene:
+        assert scene.carry_out(advice) == expected
+
+
+def test_answers_of_a_conversation_wrap_at_words_in_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Talk(Conversation):
+        def __init__(self) -> None:
+            pass
+
+        def say(self, words: str) -> str:
+            return f"You said {words}, and that is all.\nSecond paragraph."
+
+    type_in(monkeypatch, "something")
+    monkeypatch.setattr(tables, "terminal_columns", lambda: 20)
+    converse(Talk())
+    assert capsys.readouterr().out.splitlines() == ["You said something,", "and that is all.", "Second paragraph."]
 
 
 def test_a_conversation_without_an_answer_ends_with_its_reason(

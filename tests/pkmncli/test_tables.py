@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pkmncli.tables import csv_text, is_figure, markdown, prose, table
+from pkmncli.tables import commands_to_copy, csv_text, is_figure, markdown, prose, table
 
 HEADINGS = ["run", "steps", "95% interval", "note"]
 ROWS = [
@@ -56,6 +56,28 @@ def test_without_a_terminal_a_row_is_a_line(capsys: pytest.CaptureFixture[str]) 
 def test_words_of_a_paragraph_are_whole_and_what_follows_is_indented() -> None:
     shown = prose("Ask less often: with --llm-interval 60 it costs half.\nNext.", indent="  ", width=24)
     assert shown.splitlines() == ["Ask less often: with", "  --llm-interval 60 it", "  costs half.", "Next."]
+
+
+STEPS = [
+    ("pkmn plot runs/discount", "curves of all runs"),
+    ("pkmn compare runs/discount --format json", "these tables for other programs"),
+]
+
+
+@pytest.mark.parametrize("width", [30, 60, 72, 73, 80, None])
+def test_a_command_to_copy_is_whole_and_its_purpose_is_wrapped_at_words(width: int | None) -> None:
+    """Purposes are beside the commands only where all of them fit."""
+    lines = commands_to_copy(STEPS, width=width).splitlines()
+    commands = [line[2:].partition("  ")[0].rstrip() for line in lines if line.startswith("  pkmn ")]
+    assert commands == [command for command, _ in STEPS]
+    beside = width is None or width >= 2 + len(STEPS[1][0]) + 2 + len(STEPS[1][1])
+    assert (len(lines) == len(STEPS)) is beside
+    if beside:
+        assert len({line.index(purpose) for line, (_, purpose) in zip(lines, STEPS, strict=True)}) == 1
+    else:
+        purposes = [line for line in lines if not line.startswith("  pkmn ")]
+        assert all(line.startswith(" " * 6) and len(line) <= (width or 0) for line in purposes)
+        assert " ".join(" ".join(purposes).split()) == " ".join(purpose for _, purpose in STEPS)
 
 
 @pytest.mark.parametrize("cell", ["-", "", "1,234", "+0.52", "49% to 94%", "93-100%", "3 of 10", "2.5 MB", "-1e-05"])

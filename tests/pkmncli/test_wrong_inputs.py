@@ -11,6 +11,11 @@ from support.wrong_inputs import assert_refused, wrong_inputs
 CASES = [
     ("trian", 2, "No such command 'trian'. Did you mean 'train'?"),
     ("--colour", 2, "No such option: --colour"),
+    ("--version=3", 2, "Option '--version' does not take a value. See: pkmn --help"),
+    ("llm chat --llm", 2, "Option '--llm' requires an argument. See: pkmn llm chat --help"),
+    ("llm --help=3", 2, "Option '--help' does not take a value. See: pkmn llm --help"),
+    ("play --env balatro --seed", 2, "Option '--seed' requires an argument. See: pkmn play --help"),
+    ("analyze-patterns --show", 2, "Option '--show' requires an argument. See: pkmn analyze-patterns --help"),
     ("eval nowhere", 5, "nowhere"),
     ("eval {r} --episodes 0", 2, "Invalid value for '--episodes': '0': must be at least 1"),
     (

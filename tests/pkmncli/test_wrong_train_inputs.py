@@ -35,7 +35,7 @@ CASES = [
         2,
         "there is no llm backend 'gpt-4'; a model is named after its backend, as BACKEND:gpt-4. Known:",
     ),
-    ("train --steps 5 --rl", 2, "Option '--rl' requires an argument"),
+    ("train --steps 5 --rl", 2, "Option '--rl' requires an argument. See: pkmn train --help"),
     ("train --steps 1.5", 2, "Invalid value for '--steps' / '--actions': '1.5': must be a whole number"),
     ("train --episodes 0", 2, "setting 'episodes' = 0 (option --episodes): must be at least 1"),
     ("train --envs 0", 2, "setting 'envs' = 0 (option --envs): must be at least 1"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
 
@@ -20,6 +21,11 @@ LEAST_SHARE = 0.02
 """Share that must be done before the time left is shown: what comes first is often slower than the rest."""
 DRAW_SECONDS = 0.2
 """Minimum seconds between two drawings."""
+
+
+def waiting(what: str) -> AbstractContextManager[object]:
+    """Return a context manager that shows in a terminal what it waits for; nothing elsewhere."""
+    return Console(file=drawing_stream(error=True)).status(f"{what}...")
 
 
 class Bar:

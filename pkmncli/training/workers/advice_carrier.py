@@ -16,6 +16,8 @@ from pkmncli.training.workers.flat_environment import flattened
 NO_DECISION = Decision(-1, "", -1.0)
 """Decision of a step without advice: the learner acts, whatever its confidence."""
 
+ALL_ACTIONS = "all its actions were taken"
+
 _REASON_CHARACTERS = 50
 
 
@@ -34,6 +36,8 @@ class ActionCarrier:
         self._environment = flattened(environment)
         self._arrays = blank_observation(self._environment.observation_space)
         self._done = self._seed = self._acts = 0
+        self.advice_end = ""
+        """End of the latest advice, as a clause for people."""
 
     def reset(self, seed: int) -> None:
         """Begin an episode."""
@@ -59,9 +63,14 @@ class ActionCarrier:
     def _next(self, advice: Advice) -> Decision:
         actions = advice.presses
         if self._done >= len(actions) or actions[self._done] not in self.allowed():
+            done = self._done >= len(actions)
+            self.advice_end = (
+                ALL_ACTIONS if done else f"its action {self._done + 1} of {len(actions)} is not allowed now"
+            )
             return self.without_advice()._replace(advice_over=True)
         words = (advice.reason or advice.goal)[:_REASON_CHARACTERS]
         last = self._done == len(actions) - 1
+        self.advice_end = ALL_ACTIONS if last else ""
         return Decision(actions[self._done], f"advice: {words}", advice.confidence, advised=True, advice_over=last)
 
     def allowed(self) -> list[int]:

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 
 _NO_REWARD_PARTS = bytes(4 * REWARD_PARTS)
 
+EXPIRED = "it expired"
+INTERRUPTED = "another player acted"
+ENDED_BY_PILOT = "the pilot says that it is completed, or can't be followed"
+
 TRIED_STARTS = (0, 1)
 """Seeds with which a state is tried as a start: a start begins a little differently with each."""
 
@@ -71,6 +75,7 @@ class Worker:
         """Milestones of the running episode that the parent knows of."""
         self.advice: Advice | None = None
         self.advice_steps_left = 0
+        self._advice_end = ""
         self.proposal = Decision(0, "", 0.0)
         self.consequences = ConsequenceWatcher(phase_roles_of(environment))
         self._reward_parts = np.zeros(max(REWARD_PARTS, len(reward_names_of(environment))), np.float32)
@@ -267,7 +272,7 @@ class Worker:
         The step that is proposed already stays as it is, unless the pilot reconsiders it for what is new: then its goal
         is another one too, and the observation in ``slot`` shows it.
         """
-        self.advice = advice
+        self.advice, self._advice_end = advice, ""
         self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
         reconsider = getattr(self.pilot, "reconsider", None)
         if advice is not None and reconsider is not None:
@@ -277,6 +282,10 @@ class Worker:
                 self._publish_proposal()
             else:
                 self._publish(slot)
+
+    def advice_end(self) -> str:
+        """Return how the latest advice ended, as a clause for people; empty if it holds or the episode ended."""
+        return self._advice_end
 
     def time_steps(self, count: int) -> float:
         """Return the seconds of one step here and now, of allowed actions. Leave the environment as it was.
@@ -438,7 +447,13 @@ class Worker:
         proposal = self.proposal
         over = proposal.advice_over and (by_pilot or not proposal.advised)
         if self.advice_steps_left == 0 or over or (self._unbroken and not by_pilot):
+            ended = EXPIRED
+            if over:
+                ended = getattr(self.pilot, "advice_end", "") or ENDED_BY_PILOT
+            elif self.advice_steps_left:
+                ended = INTERRUPTED
             self.advise(None)
+            self._advice_end = ended
 
     def _propose(self) -> None:
         if self.pilot is not None:

@@ -40,6 +40,8 @@ class Player:
     def __init__(self, environment: BalatroEnvironment) -> None:
         self.environment = environment
         self._seed, self._done = 0, -1
+        self.advice_end = ""
+        """End of the latest advice, as a clause for people."""
 
     def reset(self, seed: int) -> None:
         """Begin an episode."""
@@ -61,6 +63,7 @@ class Player:
     def _advised(self, advice: Advice) -> Decision:
         """Return the action that advice asks for; by the rules, and the advice over, if that is not possible."""
         environment = self.environment
+        self.advice_end = "all of it is done"
         words = f"advice: {(advice.reason or advice.goal)[:_REASON_CHARACTERS]}"
         if advice.skill in _SKILL_NAMES:
             action = action_of(environment, advice.skill, advice.arguments)
@@ -72,6 +75,9 @@ class Player:
             action = advice.presses[self._done]
             if 0 <= action < environment.actions.count and environment.action_masks()[action]:
                 return Decision(action, words, advice.confidence, True, self._done == len(advice.presses) - 1)
+        self.advice_end = "it can't be done in this situation"
+        if self._done < len(advice.presses):
+            self.advice_end = f"its action {self._done + 1} of {len(advice.presses)} is not allowed now"
         return self.by_rules()._replace(advice_over=True)
 
     def _needs_targets(self, action: int) -> bool:

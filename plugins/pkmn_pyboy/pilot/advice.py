@@ -46,6 +46,14 @@ _BY_NAME = {action.name.lower(): int(action) for action in Action}
 _REASON_CHARACTERS = 50
 _NOT_NOW = frozenset({Phase.TRANSITION, Phase.MOVING})
 _HEALED = 0.99
+_NOTHING_TO_DO = "it names no place or action that exists here"
+_ENDS = {
+    GO_TO: "the place is reached",
+    TALK_TO: "the talk is over",
+    HEAL: "the party is healed",
+    FIGHT: "the battle is over",
+    FLEE: "the battle is over",
+}
 
 
 class AdviceFollower:
@@ -61,6 +69,10 @@ class AdviceFollower:
     def __init__(self, game: Game) -> None:
         self._game = game
         self._advice: Advice | None = None
+        self._skipped = 0
+        """Presses of the advice that were not possible."""
+        self.end = ""
+        """End of the latest advice, as a clause for people; empty while it holds."""
 
     def reset(self) -> None:
         """Forget the identity of the advice object, for example after a restore in another process."""
@@ -84,10 +96,13 @@ class AdviceFollower:
                 memory.advice.pending = True
                 words = (advice.reason or advice.goal)[:_REASON_CHARACTERS]
                 last = memory.advice.done == len(presses) - 1
+                self.end = self._pressed(presses) if last else ""
                 return Decision(action, f"{ADVICE_PREFIX}{words}", advice.confidence, advice_over=last)
             if state.phase in _NOT_NOW:
                 return None
             memory.advice.done += 1
+            self._skipped += 1
+            self.end = self._pressed(presses)
         return None
 
     def is_over(self, advice: Advice | None, memory: PilotMemory) -> bool:
@@ -108,9 +123,10 @@ class AdviceFollower:
         elif advice is not self._advice:
             key = f"{advice.goal}|{advice.presses}|{advice.skill}|{sorted(advice.arguments.items())}"
             if self._advice is not None or key != memory.advice.key:
-                memory.advice.done = 0
+                memory.advice.done = self._skipped = 0
                 self._end_wish(memory)
                 memory.advice.wish = self._wish(advice, state)
+                self.end = "" if memory.advice.wish is not None or _presses(advice) else _NOTHING_TO_DO
                 if memory.advice.wish is not None:
                     memory.drop_goal(tried=False)
             memory.advice.key = key
@@ -119,7 +135,12 @@ class AdviceFollower:
         if wish is not None:
             wish.battle = wish.battle or state.phase in BATTLE_PHASES
             if self._fulfilled(wish, state, memory):
+                self.end = _how_it_ended(wish, state)
                 self._end_wish(memory)
+
+    def _pressed(self, presses: Sequence[int]) -> str:
+        count = len(presses)
+        return f"{self._skipped} of its {count} presses were not possible" if self._skipped else "all was pressed"
 
     @staticmethod
     def _end_wish(memory: PilotMemory) -> None:
@@ -183,6 +204,18 @@ def _arrived(state: GameState, wish: Wish, memory: PilotMemory) -> bool:
     if goal.kind == EXIT:
         return state.map_id != goal.map_id
     return (state.map_id, state.x, state.y) == (wish.map_id, wish.x, wish.y)
+
+
+def _how_it_ended(wish: Wish, state: GameState) -> str:
+    """Return how a wish ended, as a clause for people."""
+    if wish.failed:
+        return "the pilot found no way to do it"
+    if wish.skill == CATCH:
+        caught = state.caught + state.party.count > wish.caught
+        return "a Pokemon is caught" if caught else "the battle ended without a catch"
+    if wish.skill == FLEE and not wish.battle:
+        return "there is no battle to leave"
+    return _ENDS[wish.skill]
 
 
 def _presses(advice: Advice) -> list[int]:

@@ -128,6 +128,11 @@ class RulesPilot:
         memory.proposed, memory.reason = int(action), decision.reason
         return Decision(memory.proposed, decision.reason, decision.confidence, advised, over)
 
+    @property
+    def advice_end(self) -> str:
+        """End of the latest advice, as a clause for people."""
+        return self._advice.end
+
     def reports(self) -> list[dict[str, Any]]:
         """Return new or changed stall reports, which say where the pilot made no progress, as plain values."""
         return self._watchdog.take_reports(self.memory)

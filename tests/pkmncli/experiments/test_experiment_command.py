@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
+from pkmncli import tables
 from pkmncli.runs import Run
 from pkmncli.training.display import progress
 
@@ -96,6 +97,31 @@ def test_what_is_missing_is_trained_and_all_is_compared(
     assert new.read_summary()["total_steps"] == 240
     assert "--seed 3" in new.command_file.read_text()
     assert (tmp_path / "runs" / "it" / "experiment.toml").read_text() == (tmp_path / "it.toml").read_text()
+
+
+@pytest.mark.parametrize("width", [60, 80, None])
+def test_its_lines_fit_the_terminal_and_its_commands_can_be_copied(
+    width: int | None,
+    experiment: Callable[..., Path],
+    finished: Callable[[str], Run],
+    pkmn: Pkmn,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    experiment("2")
+    finished("seed-0"), finished("seed-1")
+    monkeypatch.setattr(tables, "terminal_columns", lambda: width)
+    result = pkmn("experiment", "it.toml")
+    assert result.code == 0, result.err
+    commands = result.out.partition("\nNext:\n")[2].splitlines()
+    folder = tmp_path / "runs" / "it"
+    whole = [f"  pkmn plot {folder}", f"  pkmn compare {folder} --format json"]
+    if width is None:
+        assert [command.rstrip() for command, _ in (line.rsplit("  ", 1) for line in commands)] == whole
+    else:
+        assert set(whole) <= set(commands)
+        too_long = [line for line in result.out.splitlines() if len(line) > width and line not in whole]
+        assert not [line for line in too_long if " " in line.strip()], "only a long word is wider than the screen"
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pkmncli import cli
+from pkmncli import cli, tables
 from pkmncli.plugins import get_registry
 from pkmncli.runs import Run
 from pkmncli.tuning import search
@@ -150,6 +150,19 @@ def test_given_again_it_trains_nothing(unbroken: tuple[str, str, Path], pkmn: Pk
     assert other.code == 5 and "is already running, in process " in other.err
     assert dry.code == 0 and dry.out.startswith("Tuning it: 3 trials of 2 seeds and 960 steps, 3 ended, 0 to go.")
     assert (folder / "runs" / "it" / STUDY_FILE).read_bytes() == log
+
+
+@pytest.mark.long
+def test_its_lines_fit_the_terminal(
+    unbroken: tuple[str, str, Path], pkmn: Pkmn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words are whole, and only the command to copy is wider than the screen."""
+    *_, folder = unbroken
+    monkeypatch.setattr(tables, "terminal_columns", lambda: 60)
+    shown = pkmn("tune", str(folder / "it.toml"), f"--save-dir={folder / 'runs'}").out
+    assert "\nImportance of settings: unknown until " in shown
+    wide = [line for line in shown.splitlines() if len(line) > 60 and " " in line.strip()]
+    assert [line.split("--preset")[0] for line in wide] == ["  pkmn train "]
 
 
 @pytest.mark.timeout(600)
