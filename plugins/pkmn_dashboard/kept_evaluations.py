@@ -47,7 +47,7 @@ class KeptEvaluations:
         time = _TIME.match(result["folder"].name)
         content = {name: result.get(name) for name in Evaluation.model_fields}
         content |= {"time": "{}-{}-{} {}:{}".format(*time.groups()) if time else "", "reward": result["avg_reward"]}
-        described = Evaluation(**{**content, "stochastic": bool(result.get("stochastic"))})
+        described = Evaluation.model_validate(content | {"stochastic": bool(result.get("stochastic"))})
         _, described.reward_low, described.reward_high = self._interval(result["folder"], described.reward)
         return described
 
