@@ -48,11 +48,12 @@ def train_and(
 
 
 def deleted(folder: Path) -> None:
-    shutil.rmtree(folder)
+    while folder.exists():  # a table that is written meanwhile keeps it
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def deleted_with_all_runs(folder: Path) -> None:
-    shutil.rmtree(folder.parent)
+    deleted(folder.parent)
 
 
 def moved(folder: Path) -> None:
@@ -60,14 +61,14 @@ def moved(folder: Path) -> None:
 
 
 def emptied(folder: Path) -> None:
-    shutil.rmtree(folder)
-    folder.mkdir()
+    deleted(folder)
+    folder.mkdir(exist_ok=True)
 
 
 def half_made_again(folder: Path) -> None:
     """As by a table that was being written."""
-    shutil.rmtree(folder)
-    (folder / "decisions").mkdir(parents=True)
+    deleted(folder)
+    (folder / "decisions").mkdir(parents=True, exist_ok=True)
 
 
 def is_a_whole_run(folder: Path) -> None:
