@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from pkmncli.checkpoint_index import BEST, LATEST
 from pkmncli.command_forms import other_options
@@ -24,7 +23,6 @@ from pkmncli.exporting import (
     prepare_folder,
     table_file,
 )
-from pkmncli.outgoing_text import drawing_stream
 from pkmncli.plugins import Registry, get_registry
 from pkmncli.run_upkeep.bundle_writing import write_bundle
 from pkmncli.run_upkeep.facts import size_in_words
@@ -36,7 +34,7 @@ from pkmncli.training.assembly import build_learner, open_store, tables_folder, 
 from pkmncli.training.beginnings.pretrained import SCORE, WEIGHTS, write_pretrained
 from pkmncli.training.checkpoints.files import read_checkpoint
 from pkmncli.training.checkpoints.selection import readable_checkpoint
-from pkmncli.training.display.progress import EvaluationProgress
+from pkmncli.training.display.progress import EvaluationProgress, waiting
 from pkmncli.training.evaluation.final_evaluation import hold_final_evaluation
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.run_keeper import quoted
@@ -198,7 +196,7 @@ def _export_bundle(run: Run, which: str | None, file: Path, *, overwrite: bool) 
 def _share(run: Run, which: str | None, address: HubAddress, *, private: bool, overwrite: bool) -> None:
     settings = ResolvedSettings.from_run(run.folder, get_registry())
     checkpoint = _checkpoint_to_share(run, which)
-    with Console(file=drawing_stream(error=True)).status(f"sharing {run.name} as {address.repository}"):
+    with waiting(f"sharing {run.name} as {address.repository}"):
         page, written = share_on_hub(run, settings, checkpoint, address, private=private, overwrite=overwrite)
     typer.echo(f"Shared {page} ({size_in_words(written.bytes)}): {', '.join(written.content)}.")
     if written.starts_left_out:

@@ -80,7 +80,7 @@ class Scene:
             return "Nothing to carry out: it is only a note."
         self._pool.advise(0, advice)
         advised = others = 0
-        end = f"it isn't over, but {MOST_STEPS} steps at a time are the most"
+        end = f"stopped after {MOST_STEPS} steps, the most at a time"
         while advised + others < MOST_STEPS:
             result = self._pool.step(
                 np.array([PILOT_ACTS]), np.array([Source.LLM], np.uint8), np.full(1, advice.confidence, np.float32)
@@ -96,7 +96,7 @@ class Scene:
                 break
         self._pool.advise(0, None)
         if not advised:
-            return f"Not carried out: {end}. The pilot played {counted(others, 'step')} of its own."
+            return f"No step was by the advice: {end}. The pilot played {counted(others, 'step')} of its own."
         beside = f", with {counted(others, 'step')} of the pilot's own" if others else ""
         return f"Carried out for {counted(advised, 'step')}{beside}: {end}."
 

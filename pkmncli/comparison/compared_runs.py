@@ -60,7 +60,8 @@ class ComparedRun:
     @property
     def tables(self) -> Path:
         """The folder of the run's tables."""
-        return Path(self.settings.get("decision_db_path") or self.run.folder)
+        elsewhere = self.settings.get("decision_db_path")
+        return Path(elsewhere) if elsewhere and isinstance(elsewhere, str | Path) else self.run.folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +274,8 @@ def evaluations_of(compared: ComparedRun) -> Iterator[dict[str, Any]]:
     if not compared.of_training:
         mode = MODE
     for folder in evaluation_folders(compared.run.folder):
-        result = read_evaluation(folder)
-        if result is not None and result["mode"] == mode and not result.get("stochastic"):
+        result = read_evaluation(folder, lambda found: found["mode"] == mode and not found.get("stochastic"))
+        if result is not None:
             yield result
 
 

@@ -32,12 +32,12 @@ class KeptEvaluations:
     def __init__(self, run: Path) -> None:
         self._run = run
         self._intervals: dict[Path, tuple[int, Interval]] = {}
-        """By folder: its time of change, as episodes are recorded after the result, and the interval."""
+        """By folder: the time of change of its table of episodes, which follows the result, and the interval."""
 
     def listed(self) -> list[Evaluation]:
         """Return the newest evaluations, newest first, without damaged ones."""
         found = []
-        with contextlib.suppress(PkmnError):  # a run that just begins
+        with contextlib.suppress(PkmnError, OSError):  # a run that just begins, or may not be read
             for result in evaluations(self._run, most=MOST_LISTED):
                 with contextlib.suppress(ValidationError):
                     found.append(self._described(result))
@@ -54,13 +54,13 @@ class KeptEvaluations:
     def _interval(self, folder: Path, mean: float) -> Interval:
         """Return the mean reward with its interval, which has no ends without the rewards of two episodes."""
         try:
-            changed = folder.stat().st_mtime_ns
-        except OSError:  # it is just deleted
+            changed = (folder / "episodes").stat().st_mtime_ns  # a file of the table came or went
+        except OSError:  # there is none yet
             changed = 0
         kept = self._intervals.get(folder)
         if kept is None or kept[0] != changed:
             kept = changed, Interval(mean, None, None)
-            with contextlib.suppress(PkmnError, duckdb.Error), closing(Tables(folder)) as tables:
+            with contextlib.suppress(PkmnError, duckdb.Error, OSError), closing(Tables(folder)) as tables:
                 if len(rewards := tables.rewards()) > 1:
                     kept = changed, interval(rewards, "mean")
             self._intervals[folder] = kept

@@ -103,7 +103,7 @@ class WatchedRun:
     def tables_folder(self) -> Path:
         """Return the folder of its decisions, episodes and metrics."""
         elsewhere = (self._settings or self.settings()).get("", {}).get("decision_db_path")
-        return Path(elsewhere) if elsewhere else self.folder
+        return Path(elsewhere) if elsewhere and isinstance(elsewhere, str) else self.folder
 
     def steps(self) -> int | None:
         """Return its recorded steps, also those since the latest checkpoint; None if there are none yet."""

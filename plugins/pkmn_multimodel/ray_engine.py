@@ -17,7 +17,7 @@ import torch
 
 from pkmn_multimodel.actor import Actor, take_games, take_updates, updates_of
 from pkmncli.api.ray_cluster import SECONDS_TO_PLACE, ray_cluster, room_for, start_pauses
-from pkmncli.errors import ConfigurationError, TrainingError
+from pkmncli.errors import TrainingError
 
 if TYPE_CHECKING:
     from pkmn_multimodel.engines import Part
@@ -72,6 +72,8 @@ class RayEngine:
         """Actors by the reference to what they do first, or what nobody waits for any more."""
         self._placing: set[Any] = set()
         """References to the process ids of actors that the cluster has not started yet."""
+        self._unwanted: set[Any] = set()
+        """References whose results nobody waits for: they only show that the actor is idle again."""
         self._pauses: Iterator[float] | None = None
         """Pauses after failed starts; None after a start that did not fail."""
         self._starts_at: list[float] = []
@@ -108,7 +110,7 @@ class RayEngine:
         """End the actors, and a local cluster with them."""
         for actor in [*self._idle, *self._starting.values()]:
             self._kill(actor)
-        self._idle, self._starting, self._placing = [], {}, set()
+        self._idle, self._starting, self._placing, self._unwanted = [], {}, set(), set()
         self._closing.close()
 
     def _kill(self, actor: Any) -> None:
@@ -123,8 +125,17 @@ class RayEngine:
 
     def _check_idle(self) -> None:
         """Have idle actors prove that they live before they get work: a lost node takes several with it."""
-        self._starting |= {actor.process_id.remote(): actor for actor in self._idle}
+        checks = {actor.process_id.remote(): actor for actor in self._idle}
+        self._unwanted |= checks.keys()
+        self._starting |= checks
         self._idle.clear()
+
+    def _taken_out(self, reference: Any) -> tuple[bool, bool]:
+        """Return True for the reference of a placement, and True for one whose result nobody waits for."""
+        found = reference in self._placing, reference in self._unwanted
+        self._placing.discard(reference)
+        self._unwanted.discard(reference)
+        return found
 
     def _start_later(self, reason: str, *, alone: bool) -> None:
         """Start an actor again after a pause: the cluster may not know yet that a node is lost.
@@ -177,14 +188,13 @@ class RayEngine:
                 if reference is None:
                     continue
                 actor, job = busy.pop(reference) if reference in busy else (self._starting.pop(reference), -1)
-                placed = reference in self._placing
-                self._placing.discard(reference)
+                placed, unwanted = self._taken_out(reference)
                 try:
                     found = ray.get(reference)
                 except ray.exceptions.RayTaskError as error:
                     self._idle.append(actor)
-                    if job < 0 and not isinstance(error.cause, ConfigurationError):
-                        continue  # of a job that nobody waits for
+                    if unwanted:
+                        continue
                     raise error.cause from None
                 except ray.exceptions.RayError as error:
                     reason = str(error).strip().partition("\n")[0]
@@ -201,14 +211,15 @@ class RayEngine:
                     self._check_idle()
                     continue
                 if placed:
-                    self._pauses = None
                     self._starting[actor.load.remote()] = actor
                     continue
                 self._idle.append(actor)
                 if job >= 0:
                     results[job] = found
-                elif isinstance(found, int) and found not in self.process_ids:
+                elif not unwanted:
                     self.process_ids.append(found)
+                    self._pauses = None
         finally:
             self._starting |= {reference: actor for reference, (actor, _) in busy.items()}
+            self._unwanted |= busy.keys()
         return [results[job] for job in range(len(jobs))]

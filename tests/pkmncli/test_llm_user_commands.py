@@ -168,17 +168,18 @@ def test_advice_of_a_conversation_is_carried_out_and_the_next_words_are_about_wh
         (
             {},
             Advice("", skill="go_to", arguments={"map": "the moon"}),
-            "Not carried out: it names no place or action that exists here. The pilot played 2 steps of its own.",
+            "No step was by the advice: it names no place or action that exists here. "
+            "The pilot played 2 steps of its own.",
         ),
         (
             {},
             Advice("", skill="flee"),
-            "Not carried out: there is no battle to leave. The pilot played 2 steps of its own.",
+            "No step was by the advice: there is no battle to leave. The pilot played 2 steps of its own.",
         ),
         (
             {},
             Advice("", skill="talk_to"),
-            "Not carried out: the pilot found no way to do it. The pilot played 2 steps of its own.",
+            "No step was by the advice: the pilot found no way to do it. The pilot played 2 steps of its own.",
         ),
         ({}, Advice("", skill="notes"), "Nothing to carry out: it is only a note."),
         (
@@ -199,7 +200,7 @@ def test_advice_of_a_conversation_is_carried_out_and_the_next_words_are_about_wh
         (
             {"env": "balatro"},
             Advice("", presses=(435, 0)),
-            "Not carried out: its action 1 of 2 is not allowed now. The pilot played 1 step of its own.",
+            "No step was by the advice: its action 1 of 2 is not allowed now. The pilot played 1 step of its own.",
         ),
     ],
     ids=["reached", "no place", "no battle", "no way", "note", "expired", "episode ended", "no pilot", "not allowed"],

@@ -82,6 +82,8 @@ def test_damaged_files_do_not_end_the_list(pkmn: Pkmn, runs: Path) -> None:
     shutil.rmtree(runs / "new" / "decisions")
     (runs / "new" / "tables.jsonl").write_text("{")
     assert listed(pkmn)["new"]["steps"] == 0
+    (runs / "new" / "config.toml").write_text("decision_db_path = 5\n")
+    assert listed(pkmn)["new"]["steps"] == 0
 
 
 def test_steps_since_the_latest_checkpoint_are_counted(pkmn: Pkmn, runs: Path) -> None:

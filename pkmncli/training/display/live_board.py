@@ -101,7 +101,7 @@ class LiveBoardServer(Callback):
                 (self._folder / name).unlink(missing_ok=True)
 
     def on_start(self, training: Training) -> None:
-        """Keep the training, for what it does instead of steps."""
+        """Keep the training, whose progress :meth:`on_activity` shows."""
         self._training = training
 
     def on_activity(self, doing: str) -> None:

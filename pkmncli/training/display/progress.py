@@ -9,6 +9,7 @@ from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
+from rich.text import Text
 
 from pkmncli.diagnostics import say
 from pkmncli.outgoing_text import drawing_stream
@@ -25,7 +26,7 @@ DRAW_SECONDS = 0.2
 
 def waiting(what: str) -> AbstractContextManager[object]:
     """Return a context manager that shows in a terminal what it waits for; nothing elsewhere."""
-    return Console(file=drawing_stream(error=True)).status(f"{what}...")
+    return Console(file=drawing_stream(error=True)).status(Text(f"{what}..."))
 
 
 class Bar:

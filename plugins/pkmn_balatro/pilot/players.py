@@ -76,7 +76,7 @@ class Player:
             if 0 <= action < environment.actions.count and environment.action_masks()[action]:
                 return Decision(action, words, advice.confidence, True, self._done == len(advice.presses) - 1)
         self.advice_end = "it can't be done in this situation"
-        if self._done < len(advice.presses):
+        if advice.skill not in _SKILL_NAMES and self._done < len(advice.presses):
             self.advice_end = f"its action {self._done + 1} of {len(advice.presses)} is not allowed now"
         return self.by_rules()._replace(advice_over=True)
 

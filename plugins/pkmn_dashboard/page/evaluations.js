@@ -13,7 +13,7 @@ export async function refreshEvaluations(goal) {
   replace(byId("evaluation-rows"), found.map((one) => {
     const player = PLAYED_BY[one.mode] ?? one.mode;
     const [, steps] = /^step-(\d+)$/.exec(one.checkpoint) ?? [];
-    const other = one.goal === goal ? "" : ` to ${one.goal}`;
+    const other = one.goal == null || one.goal === (goal ?? "success") ? "" : ` to ${one.goal}`;
     const reached = one.reached == null ? "–" : `${one.reached} of ${one.episodes}${other}${between(one.goal_low, one.goal_high, percent)}`;
     const cells = [steps ? count(steps) : one.checkpoint, count(one.episodes), reached, figure(one.reward) + between(one.reward_low, one.reward_high, figure)];
     return row([one.time, one.stochastic ? `${player}, sampling` : player, ...cells.map(number)], { heading: true });

@@ -52,7 +52,7 @@ function showState(run, state, summary) {
   badge.textContent = state.run;
   badge.dataset.run = state.run;
   const budget = run.settings.steps;
-  byId("steps").textContent = count(live ? state.steps : Math.max(run.steps, summary.total_steps ?? 0)) + (live && budget ? ` of ${count(budget)}` : "");
+  byId("steps").textContent = count(live ? state.steps : Math.max(run.steps ?? 0, Number(summary.total_steps) || 0) || null) + (live && budget ? ` of ${count(budget)}` : "");
   byId("episodes").textContent = count(live ? state.episodes : summary.total_episodes);
   byId("speed").textContent = state.run === "paused" ? "paused" : figure(live ? state.steps_per_second : summary.steps_per_second);
   byId("elapsed").textContent = duration(live ? state.elapsed_s : summary.elapsed_s);

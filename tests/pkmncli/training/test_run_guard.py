@@ -48,8 +48,11 @@ def train_and(
 
 
 def deleted(folder: Path) -> None:
-    while folder.exists():  # a table that is written meanwhile keeps it
+    for _ in range(100):  # a table that is written meanwhile keeps it
         shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+    shutil.rmtree(folder)
 
 
 def deleted_with_all_runs(folder: Path) -> None:
