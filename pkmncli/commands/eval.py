@@ -256,7 +256,7 @@ def _next_steps(
             steps.append(
                 (f"pkmn eval{which} --stochastic", "a learner that is stuck may get on by sampling its actions")
             )
-    else:
+    elif train.rl != NONE:
         steps.append((f"pkmn eval{which}", "what the learner does alone"))
     if (player := _PLAYERS_TO_WATCH.get(result["mode"])) is not None:
         steps.append((f"pkmn watch{which}{player}", "watch it play now"))

@@ -97,6 +97,14 @@ def test_seeds(pkmn: Pkmn, run: Run) -> None:
     assert [row["fine_hashes"] for row in own] != [row["fine_hashes"] for row in other]
 
 
+def test_a_run_without_a_learner_is_not_proposed_to_be_played_by_one(pkmn: Pkmn) -> None:
+    assert pkmn("train", "--no-rl", "--steps=40", "--final-episodes=0", "--run-name=rules").code == 0
+    shown = pkmn("eval", "rules", "--mode=llm-only", "--episodes=1", "--max-steps-per-episode=20")
+    assert shown.code == 0, shown.err
+    following = [line.split("  ")[1] for line in shown.out.partition("Next:\n")[2].splitlines()]
+    assert following == ["pkmn replay --evaluation --video best.mp4", "pkmn watch --mode rules"]
+
+
 def test_a_table_for_people(pkmn: Pkmn, run: Run) -> None:
     result = pkmn("eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--checkpoint=80")
     assert result.code == 0, result.err
