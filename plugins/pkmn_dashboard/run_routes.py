@@ -187,14 +187,27 @@ def run_routes(run: WatchedRun, events: LiveEvents, tables: Tables, beside: Runs
 
 
 def _running_milestones(run: WatchedRun) -> dict[str, dict[str, Any]]:
-    """Return the step and time at which the furthest running episode reached each milestone."""
+    """Return the step and time at which the furthest running episode reached each milestone.
+
+    After the training, that is the episode in which the run got furthest, if it was not played to its end.
+    """
     training = run.training()
-    standings = [] if training is None else training.standings()
+    standings = [_unfinished(run)] if training is None else training.standings()
     furthest = max(standings, key=lambda one: len(one.milestones), default=LiveStanding())
     return {
         name: {"running_step": step, "running_s": None if frame is None else frame / run.frames_per_second()}
         for name, step, frame in furthest.milestones
     }
+
+
+def _unfinished(run: WatchedRun) -> LiveStanding:
+    """Return the milestones of the episode in which the run got furthest; none if it ended, or they are damaged."""
+    try:
+        journey = run.read_json("summary.json")["journey"]
+        reached = () if journey["ended"] else journey["milestones"]
+        return LiveStanding(tuple((str(one["name"]), int(one["step"]), int(one["frame"])) for one in reached))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return LiveStanding()
 
 
 def cursor_of(step: int | None, environment: int) -> Cursor | None:

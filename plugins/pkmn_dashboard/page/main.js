@@ -27,7 +27,8 @@ function describe(run) {
   byId("run-name").textContent = run.name;
   const { rl, llm, mode, envs } = run.settings;
   byId("advice").hidden = byId("advice-link").hidden = !advised(run);
-  byId("run-setup").textContent = `${run.game}, ${rl}${advised(run) ? ` with advice of ${llm}` : ""}, ${mode}, ${envs} environment${envs > 1 ? "s" : ""}`;
+  byId("learner").hidden = byId("learner-link").hidden = rl === "none";
+  byId("run-setup").textContent = `${run.game}, ${rl === "none" ? "no learner" : rl}${advised(run) ? ` with advice of ${llm}` : ""}, ${mode}, ${envs} environment${envs > 1 ? "s" : ""}`;
 }
 
 /** Progress of the furthest running episode, or of the run from its summary. */

@@ -140,6 +140,25 @@ def test_milestones_have_their_splits_in_the_games_order(client: TestClient) -> 
     assert (won["episodes"], won["best_step"]) == (0, None)
 
 
+@pytest.mark.parametrize(
+    ("journey", "reached"),
+    [
+        ({"ended": False, "milestones": [{"name": "outside", "step": 9, "frame": 216}]}, {"outside": 9}),
+        ({"ended": True, "milestones": [{"name": "outside", "step": 9, "frame": 216}]}, {}),
+        ({"ended": False, "milestones": [{"name": "outside", "step": "damaged", "frame": 216}]}, {}),
+    ],
+    ids=["unfinished", "ended", "damaged"],
+)
+def test_milestones_of_an_unfinished_episode_stay_after_the_training(
+    journey: dict[str, Any], reached: dict[str, int], finished_run: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(finished_run, tmp_path / "unfinished"))
+    (folder / "summary.json").write_text(json.dumps({"total_steps": 40, "journey": journey}))
+    with client_of(folder) as client:
+        found = client.get("/api/milestones").json()
+    assert {one["name"]: one["running_step"] for one in found if one["running_step"] is not None} == reached
+
+
 def test_decisions_come_newest_first_by_source_and_page_by_page(client: TestClient) -> None:
     newest = client.get("/api/decisions", params={"limit": 3}).json()
     assert [one["global_step"] for one in newest] == [40, 39, 38]
