@@ -83,6 +83,7 @@ from pkmncli.api.stores import Store as Store
 from pkmncli.api.stores import open_analyzer as open_analyzer
 from pkmncli.api.stores import open_tables as open_tables
 from pkmncli.api.stores import recorded_steps as recorded_steps
+from pkmncli.api.stores import tables_folder as tables_folder
 from pkmncli.api.strategies import Strategy as Strategy
 from pkmncli.api.strategies import StrategyType as StrategyType
 from pkmncli.api.tracking import Tracker as Tracker

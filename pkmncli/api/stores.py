@@ -160,6 +160,17 @@ def open_tables(folder: Path) -> Store:
     return store
 
 
+def tables_folder(run: Path, core: Mapping[str, Any]) -> Path:
+    """Return the folder of a run's tables.
+
+    Args:
+        run: the run's folder.
+        core: settings of the core as the run's file has them, which may have been edited.
+    """
+    elsewhere = core.get("decision_db_path")
+    return Path(elsewhere) if elsewhere and isinstance(elsewhere, str | Path) else run
+
+
 def recorded_steps(folder: Path) -> int:
     """Return the last step that the tables in a folder hold, so far as their index tells; 0 if they are empty.
 

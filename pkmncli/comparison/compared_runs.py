@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkmncli.api import expand_home
+from pkmncli.api import expand_home, tables_folder
 from pkmncli.config import NONE
 from pkmncli.config.core_sections import CORE_SECTIONS
 from pkmncli.config.run_file import COMMAND, plain, read_run_file
@@ -60,8 +60,7 @@ class ComparedRun:
     @property
     def tables(self) -> Path:
         """The folder of the run's tables."""
-        elsewhere = self.settings.get("decision_db_path")
-        return Path(elsewhere) if elsewhere and isinstance(elsewhere, str | Path) else self.run.folder
+        return tables_folder(self.run.folder, self.settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pkmncli.api import DEFAULT_FRAMES_PER_SECOND, default_action_names, find_run, map_pictures, recorded_steps
+from pkmncli.api import (
+    DEFAULT_FRAMES_PER_SECOND,
+    default_action_names,
+    find_run,
+    map_pictures,
+    recorded_steps,
+    tables_folder,
+)
 from pkmncli.api.live import LIVE_FILE, LiveTraining
 from pkmncli.errors import PkmnError
 
@@ -102,8 +109,7 @@ class WatchedRun:
     @property
     def tables_folder(self) -> Path:
         """Return the folder of its decisions, episodes and metrics."""
-        elsewhere = (self._settings or self.settings()).get("", {}).get("decision_db_path")
-        return Path(elsewhere) if elsewhere and isinstance(elsewhere, str) else self.folder
+        return tables_folder(self.folder, (self._settings or self.settings()).get("", {}))
 
     def steps(self) -> int | None:
         """Return its recorded steps, also those since the latest checkpoint; None if there are none yet."""

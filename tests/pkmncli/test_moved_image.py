@@ -1,4 +1,4 @@
-"""A run whose image or game's folder is elsewhere, or called otherwise, is whole: the image is told by its SHA-1."""
+"""A run whose image or game's folder is elsewhere, or called otherwise, is whole: the image is known by its SHA-1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
 
 @pytest.fixture
 def place(made: Path, pkmn: Pkmn, small_training: list[str], tmp_path: Path) -> Path:
-    """A copy of the runs ``image`` and ``folder``; what they need lies in ``made``, and is taken away from there."""
+    """A copy of the runs ``image`` and ``folder``; the files that they need are in ``made``, and are removed there."""
     needed = made / "roms" / "mine.gbc", made / "game"
     if not (made / "runs").exists():
         needed[0].parent.mkdir()

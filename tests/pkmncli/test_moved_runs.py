@@ -86,7 +86,7 @@ def kept() -> dict[str, Any]:
 
 @pytest.fixture
 def at_home(kept: dict[str, Any], pkmn: Pkmn, shared_run: SharedRun, tmp_path_factory: Any) -> dict[str, Any]:
-    """What is said of the run where it was made."""
+    """Answers of the commands for the run where it was made."""
     if not kept:
         kept |= answers(pkmn, shared_run(), tmp_path_factory.mktemp("out"), shared_run("adaptive", 2))
     return kept

@@ -129,7 +129,7 @@ def changed(data: bytes, position: int, value: int) -> bytes:
 
 
 def test_a_changed_press_is_noticed(pkmn: Pkmn, run: Run) -> None:
-    """Whatever is pressed instead at the first step that did something, the state after it is another."""
+    """Another action at the first step that changed something leads to another state."""
     episode = recorded(run)[-1]
     hashes = episode.fine_hashes.tolist()
     step = next(n for n in range(1, 30) if hashes[n] != hashes[n - 1] and episode.actions[n] != 8)
@@ -322,7 +322,7 @@ def test_a_terminal_shows_the_game_and_the_words_below(pkmn: Pkmn, run: Run, mon
 def test_ctrl_c_within_a_step_is_not_swallowed(
     options: tuple[str, ...], pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a signal raises within PyBoy's compiled code is printed and lost."""
+    """An error that a signal raises within PyBoy's compiled code would be printed and lost."""
     steps = 0
     press = Emulator.press
 

@@ -139,6 +139,7 @@ CASES = [
         "setting 'llm' (option --llm): there is no llm backend 'nothing'; a model is named after its backend",
     ),
     ("doctor --run nowhere", 5, "nowhere"),
+    ("doctor --llm [/x]", 2, "setting 'llm' (option --llm): there is no llm backend '[/x]'"),
     ("doctor --limit -1", 2, "Invalid value for '--limit': '-1': must be at least 0"),
     ("plugins show nothing", 2, "no plugin brings 'nothing'. See: pkmn plugins"),
     ("plugins check nothing", 2, "no plugin brings 'nothing'. See: pkmn plugins"),

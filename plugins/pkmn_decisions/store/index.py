@@ -20,7 +20,6 @@ from typing import Any
 from pkmn_decisions.store.files import named_file
 from pkmncli.api import TABLES_INDEX
 
-INDEX_FILE = TABLES_INDEX
 FORMAT = 1
 _CHUNK = 1 << 20
 
@@ -63,7 +62,7 @@ class TableIndex:
     @property
     def path(self) -> Path:
         """File of the index."""
-        return self.folder / INDEX_FILE
+        return self.folder / TABLES_INDEX
 
     @classmethod
     def new(cls, folder: Path, known_id: str | None, *, takes_unmarked: bool) -> TableIndex:
@@ -73,7 +72,7 @@ class TableIndex:
     @classmethod
     def read(cls, folder: Path) -> TableIndex | None:
         """Return the index in a folder; None if there is none with an id."""
-        path = folder / INDEX_FILE
+        path = folder / TABLES_INDEX
         try:
             status = path.stat()
             key = (status.st_ino, status.st_mtime_ns, status.st_size)
@@ -136,7 +135,7 @@ class TableIndex:
 
     def write(self) -> None:
         """Write the whole index again. Raise OSError if it cannot be written."""
-        temporary = self.path.with_name(f".{INDEX_FILE}.{os.getpid()}.tmp")
+        temporary = self.path.with_name(f".{TABLES_INDEX}.{os.getpid()}.tmp")
         try:
             with temporary.open("wb") as file:
                 file.write(_line({"tables": self.id, "format": FORMAT, "takes_unmarked": self.takes_unmarked}))

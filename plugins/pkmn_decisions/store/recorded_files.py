@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pkmn_decisions.store.files import TableFile, list_files, named_file, owner
-from pkmn_decisions.store.index import INDEX_FILE, FileEntry, TableIndex, measure
+from pkmn_decisions.store.index import FileEntry, TableIndex, measure
 from pkmn_decisions.store.schema import Table
-from pkmncli.api import tell_once
+from pkmncli.api import TABLES_INDEX, tell_once
 from pkmncli.errors import RunError
 
 _ATTEMPTS = 5
@@ -84,11 +84,13 @@ def _check(folder: Path, table: Table, index: TableIndex | None) -> TableCheck:
     found = TableCheck()
     if index is None:
         if any(owner(file.path) is not None for file in files[:1]):
-            found.notes.append(f"{folder / INDEX_FILE} is missing or damaged: it is unknown whether files are missing")
+            found.notes.append(
+                f"{folder / TABLES_INDEX} is missing or damaged: it is unknown whether files are missing"
+            )
         _take_without_index(table, files, found)
         return found
     if not index.whole:
-        found.notes.append(f"{folder / INDEX_FILE} has damaged lines: it is unknown whether files are missing")
+        found.notes.append(f"{folder / TABLES_INDEX} has damaged lines: it is unknown whether files are missing")
     entries = {name: entry for name, entry in index.entries.items() if entry.table == table.name}
     written = {(entry.bytes, entry.crc32): name for name, entry in entries.items()}
     for file in files:

@@ -27,11 +27,12 @@ from pkmn_decisions.store.files import (
     retry_if_moved,
     schema_version,
 )
-from pkmn_decisions.store.index import INDEX_FILE, FileEntry, TableIndex
+from pkmn_decisions.store.index import FileEntry, TableIndex
 from pkmn_decisions.store.parquet_writing import copy_file, force_to_disk, rows_query, write_failed, write_parquet
 from pkmn_decisions.store.recorded_files import TableCheck, check_table, check_tables, recorded_files
 from pkmn_decisions.store.row_buffer import RowBuffer
 from pkmn_decisions.store.schema import SCHEMA_VERSION, TABLES, Table
+from pkmncli.api import TABLES_INDEX
 from pkmncli.errors import DecisionValidationError, RunError
 
 
@@ -140,7 +141,7 @@ class DuckDBStore:
         """Return the disk space of all files of the store in bytes, including those set aside and the index."""
         folders = [self._folder / name for name in TABLES] + [self._folder / SUPERSEDED / name for name in TABLES]
         tables = sum(_size(file.path) for folder in folders for file in list_files(folder))
-        return tables + _size(self._folder / INDEX_FILE)
+        return tables + _size(self._folder / TABLES_INDEX)
 
     def supersede(self, after_step: int, tables: Sequence[str] | None = None) -> int:
         """Move the rows of steps after ``after_step`` to the folder ``superseded``, when a run resumes there.

@@ -34,11 +34,10 @@ from pkmn_decisions.store.files import (
     retry_if_moved,
     sql_text,
 )
-from pkmn_decisions.store.index import INDEX_FILE
 from pkmn_decisions.store.names import SOURCE_NAMES, Names, load_names
 from pkmn_decisions.store.recorded_files import recorded_files
 from pkmn_decisions.store.schema import ADVICE, DECISIONS, EPISODES, METRICS, Table
-from pkmncli.api import DECISION_HORIZON
+from pkmncli.api import DECISION_HORIZON, TABLES_INDEX
 from pkmncli.errors import DecisionValidationError, RunError
 
 STANDALONE_FILE = "standalone.json"
@@ -276,7 +275,7 @@ def by_hand(folders: Sequence[Path]) -> bool:
 def folders_of_tables(folder: Path) -> list[Path]:
     """Return the folders with tables of decisions: this one, and those in it if ``decision_db_path`` named it."""
     inside = sorted(path.parent for path in folder.glob("*/decisions") if path.parent.name != SUPERSEDED)
-    own = (folder / "decisions").is_dir() or (folder / INDEX_FILE).exists()
+    own = (folder / "decisions").is_dir() or (folder / TABLES_INDEX).exists()
     return [folder, *inside] if own else inside
 
 

@@ -1,4 +1,4 @@
-"""What a pilot reports is kept in the run, whatever becomes of the training, and `pkmn doctor` shows it."""
+"""Reports of a pilot are kept in the run, however the training ends, and `pkmn doctor` shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Those who watch a training from another process: what they see, and that nothing they ask for changes its course."""
+"""Viewers of a training in another process: they see its progress, and no request of theirs changes its course."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What trackers are handed: what the run's own tables hold, once, however often the training was broken off."""
+"""Trackers get the rows of the run's own tables, each once, however often the training was interrupted."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_signals_to_the_whole_group_of_processes_are_left_to_the_parent(number: 
 
 
 def running(pids: list[int]) -> list[int]:
-    """Those of the processes that still run. One that ended may stay listed until somebody asks how it ended."""
+    """Return the processes that still run. An ended one may stay listed until its exit code is read."""
     found = []
     for pid in pids:
         try:

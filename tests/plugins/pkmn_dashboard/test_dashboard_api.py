@@ -241,7 +241,10 @@ def test_evaluations_that_the_run_keeps_come_newest_first_with_the_interval_of_t
         assert (alone["goal"], alone["reached"], alone["goal_low"], alone["goal_high"]) == ("won", 3, 0.3, 0.95)
         assert (sampled["mode"], sampled["stochastic"], sampled["goal"]) == ("rl-only", True, "outside")
         assert (sampled["reward"], sampled["reward_low"]) == (7.5, None), "its episodes are not recorded yet"
-        store = DuckDBStore(evaluated_run / "evaluations" / "20261130-110000-step-000000020-rl-only")
+        folder = evaluated_run / "evaluations" / "20261130-110000-step-000000020-rl-only"
+        (folder / "episodes").mkdir()  # the beginning of writing its episodes
+        assert client.get("/api/evaluations").json()[0]["reward_low"] is None
+        store = DuckDBStore(folder)
         store.append("episodes", episodes(1, 2, total_reward=[5.0, 10.0]))
         store.close()
         assert client.get("/api/evaluations").json()[0]["reward_low"] == 5.0

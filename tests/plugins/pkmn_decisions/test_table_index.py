@@ -1,4 +1,4 @@
-"""What became of a run's table files since they were written is noticed by whoever reads or writes the tables."""
+"""Changes of a run's table files since they were written are noticed when the tables are read or written."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from support.tables import decisions, episodes, metrics
 
 from pkmn_dashboard.tables import Tables
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
-from pkmn_decisions.store.index import INDEX_FILE, TableIndex
+from pkmn_decisions.store.index import TableIndex
 from pkmn_decisions.store.schema import SCHEMA_VERSION
 from pkmn_decisions.store.store import DuckDBStore
 from pkmncli import diagnostics
-from pkmncli.api import CheckedStore, SourceStore, recorded_steps
+from pkmncli.api import TABLES_INDEX, CheckedStore, SourceStore, recorded_steps
 from pkmncli.errors import RunError
 
 FIRST, SECOND, THIRD = (f"{first:012d}-{first + 9:012d}.parquet" for first in (1, 11, 21))
@@ -145,12 +145,12 @@ def flip(run: Path, other: Path) -> None:
 
 
 def damage_the_index(run: Path, other: Path) -> None:
-    lines = (run / INDEX_FILE).read_bytes().splitlines(keepends=True)
-    (run / INDEX_FILE).write_bytes(b"".join([*lines[:2], b'{"file": 7}\n', *lines[3:]]))
+    lines = (run / TABLES_INDEX).read_bytes().splitlines(keepends=True)
+    (run / TABLES_INDEX).write_bytes(b"".join([*lines[:2], b'{"file": 7}\n', *lines[3:]]))
 
 
 def lose_the_index(run: Path, other: Path) -> None:
-    (run / INDEX_FILE).unlink()
+    (run / TABLES_INDEX).unlink()
 
 
 LEFT_OUT = [
@@ -162,8 +162,8 @@ LEFT_OUT = [
     (copy_beside, 30, rf"_002.parquet is a copy of {SECOND}, and was left out"),
     (copy_by_a_sync_tool, 30, r" \(1\).parquet was not recorded by this run, and was left out"),
     (add_foreign, 30, r"000031-000000000040.parquet was not recorded by this run, and was left out"),
-    (damage_the_index, 30, rf"{INDEX_FILE} has damaged lines"),
-    (lose_the_index, 30, rf"{INDEX_FILE} is missing or damaged"),
+    (damage_the_index, 30, rf"{TABLES_INDEX} has damaged lines"),
+    (lose_the_index, 30, rf"{TABLES_INDEX} is missing or damaged"),
 ]
 
 REFUSED = [
@@ -249,9 +249,9 @@ def test_a_healthy_run_has_nothing_to_tell(run: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize("torn", [False, True])
 def test_files_that_the_index_does_not_list_yet_count(lines: int, torn: bool, run: Path) -> None:
     """As after a kill or a power cut between a file and its line."""
-    content = (run / INDEX_FILE).read_bytes().splitlines(keepends=True)
+    content = (run / TABLES_INDEX).read_bytes().splitlines(keepends=True)
     assert len(content) == 7
-    (run / INDEX_FILE).write_bytes(b"".join(content[:lines]) + (content[lines][:20] if torn else b""))
+    (run / TABLES_INDEX).write_bytes(b"".join(content[:lines]) + (content[lines][:20] if torn else b""))
     with DuckDBStore(run) as store:
         assert store.problems() == []
     assert steps(run) == list(range(1, 31))
@@ -276,11 +276,11 @@ def test_the_last_recorded_step_is_read_from_the_end_of_the_index(tmp_path: Path
         assert recorded_steps(tmp_path) == 59
         store.supersede(25)
         assert recorded_steps(tmp_path) == 25
-    with (tmp_path / INDEX_FILE).open("a") as index:
+    with (tmp_path / TABLES_INDEX).open("a") as index:
         index.write('{"file":"decisions/0000')  # being written
     assert recorded_steps(tmp_path) == 25
-    (tmp_path / INDEX_FILE).unlink()
-    os.mkfifo(tmp_path / INDEX_FILE)
+    (tmp_path / TABLES_INDEX).unlink()
+    os.mkfifo(tmp_path / TABLES_INDEX)
     assert recorded_steps(tmp_path) == 0
 
 
@@ -325,7 +325,7 @@ def test_a_newer_versions_file_is_refused_by_every_reader(run: Path) -> None:
     path = run / "decisions" / THIRD
     mark = b"pkmn_schema\x18\x01"
     path.write_bytes(path.read_bytes().replace(mark + str(SCHEMA_VERSION).encode(), mark + b"9"))
-    (run / INDEX_FILE).unlink()
+    (run / TABLES_INDEX).unlink()
     for reading in readings(run).values():
         with pytest.raises(RunError, match=rf"{THIRD} was written by a newer version"):
             reading()
@@ -333,12 +333,12 @@ def test_a_newer_versions_file_is_refused_by_every_reader(run: Path) -> None:
 
 def make_old(run: Path) -> None:
     """Makes of a run what an earlier version would have left: no index, and nothing in the files that says whose."""
-    (run / INDEX_FILE).unlink()
+    (run / TABLES_INDEX).unlink()
     for path in run.glob("*/*.parquet"):
         path.write_bytes(path.read_bytes().replace(b"pkmn_tables", b"pkmn_nobody"))
 
 
 def test_the_index_is_written_as_lines_of_json(run: Path) -> None:
-    head, *lines = [json.loads(line) for line in (run / INDEX_FILE).read_text().splitlines()]
+    head, *lines = [json.loads(line) for line in (run / TABLES_INDEX).read_text().splitlines()]
     assert set(head) == {"tables", "format", "takes_unmarked"}
     assert {frozenset(line) for line in lines} == {frozenset({"file", "rows", "bytes", "crc32", "schema"})}

@@ -115,6 +115,21 @@ def test_a_job_is_lost_once_where_all_actors_are_lost_together(ray: Any, monkeyp
 
 
 @pytest.mark.long
+def test_an_error_while_an_actor_loads_ends_the_training_with_it(ray: Any) -> None:
+    trainer, make_game = os.getpid(), game_maker("coop-compete", 2, {})
+
+    def make_game_here() -> Any:
+        if os.getpid() != trainer:
+            raise OSError("the disk is full")
+        return make_game()
+
+    with closing(Training(MultiModelConfig(**SMALL, engine="ray"), make_game_here, 3)) as training:
+        training.start()
+        with pytest.raises(OSError, match="the disk is full"):
+            training.play([1])
+
+
+@pytest.mark.long
 def test_more_than_a_cluster_has_is_refused_in_one_line_and_leaves_no_run(ray: Any, tmp_path: Path) -> None:
     own = ("--models", "2", "--base", "tiny", "--engine", "ray", "--set", "multimodel.gpus_per_actor=64")
     refused = run_here("multimodel", "train", *own, "--save-dir", str(tmp_path))
