@@ -116,6 +116,7 @@ def test_a_wrong_choice_is_told_in_a_line(arguments: list[str], complaint: str, 
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.long
 def test_a_run_whose_encoder_is_gone_is_told(pkmn: Pkmn, tmp_path: Path) -> None:
     assert pkmn("train", "--steps=20", "--run-name=it", *SHORT).code == 0
     config = tmp_path / "runs" / "it" / "config.toml"

@@ -83,6 +83,7 @@ def test_one_environment_or_two_now_or_later_the_result_is_the_same(mode: str, p
         assert len({bytes(episode["fine_hashes"]) for episode in one}) == 3, "each episode has a course of its own"
 
 
+@pytest.mark.long
 def test_seeds(pkmn: Pkmn, run: Run) -> None:
     """Another seed plays other episodes, and none is one that training played."""
     options = ["eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--mode=random", "--json"]

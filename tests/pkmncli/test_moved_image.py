@@ -120,6 +120,7 @@ def test_another_image_is_refused(command: str, place: Path, pkmn: Pkmn, tmp_pat
         assert pkmn(*COMMANDS[command]).code == 3
 
 
+@pytest.mark.long
 def test_a_run_that_goes_on_keeps_the_new_place(place: Path, pkmn: Pkmn, tmp_path: Path) -> None:
     assert pkmn(*COMMANDS["resume"], f"--rom={place / 'kept.gbc'}").code == 0
     settings = ResolvedSettings.from_run(tmp_path / "runs" / "image", get_registry())

@@ -196,7 +196,7 @@ def assert_said(text: str, *parts: str) -> None:
     assert KEY not in text
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", long_after(1, CASES), ids=lambda case: case.name)
 def test_a_service_is_asked_or_told_what_is_wrong(
     case: Case, pkmn: Pkmn, server: FaultServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

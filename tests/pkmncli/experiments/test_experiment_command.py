@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from support.variants import long_after
 
 from pkmncli import tables
 from pkmncli.runs import Run
@@ -239,7 +240,7 @@ def test_what_is_wrong_is_told_before_anything_begins(
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize(("name", "runs"), [("discount", 9), ("take_over", 30), ("demonstrations", 30)])
+@pytest.mark.parametrize(("name", "runs"), long_after(1, [("discount", 9), ("take_over", 30), ("demonstrations", 30)]))
 def test_the_examples_can_be_run(name: str, runs: int, pkmn: Pkmn) -> None:
     result = pkmn("experiment", str(Path(__file__).parents[3] / "examples" / f"{name}.toml"), "--dry-run")
     assert (result.code, result.err) == (0, "")

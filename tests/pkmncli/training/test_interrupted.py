@@ -113,6 +113,7 @@ def test_ctrl_c_saves_and_stops(
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="processor time has no limit")
+@pytest.mark.long
 def test_a_limit_of_processor_time_saves_and_stops_however_often_it_is_signalled(
     pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:

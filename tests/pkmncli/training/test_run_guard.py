@@ -157,6 +157,7 @@ def test_a_run_that_has_taken_the_name_is_left_alone(
     assert is_whole(Run(tmp_path / "elsewhere").checkpoints.resolve())
 
 
+@pytest.mark.long
 def test_a_folder_that_is_gone_at_the_end_is_no_success(
     pkmn: Pkmn, small_training: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from support.leg_player import LEGS, begin, read_legs
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
@@ -93,13 +94,16 @@ def play_to(environment: PokemonEnvironment, pilot: RulesPilot, key: str, most: 
 
 @pytest.mark.parametrize(
     ("trap", "goals"),
-    [
-        ("the goat", {"stray_home": 150, "shear_got": 60}),
-        ("the slab", {"slab_lifted": 200}),
-        ("the levers", {"brass_key": 120, "grate_open": 40}),
-        ("the part that fell shut", {"grate_open": 40, "echo_heard": 30, "iron_key": 40, "gate_open": 300}),
-        ("the porch", {"porch_passed": 80}),
-    ],
+    long_after(
+        1,
+        [
+            ("the goat", {"stray_home": 150, "shear_got": 60}),
+            ("the slab", {"slab_lifted": 200}),
+            ("the levers", {"brass_key": 120, "grate_open": 40}),
+            ("the part that fell shut", {"grate_open": 40, "echo_heard": 30, "iron_key": 40, "gate_open": 300}),
+            ("the porch", {"porch_passed": 80}),
+        ],
+    ),
 )
 def test_a_trap_is_passed(go_on: GoOn, trap: str, goals: dict[str, int]) -> None:
     environment, pilot = go_on(trap)
@@ -108,6 +112,7 @@ def test_a_trap_is_passed(go_on: GoOn, trap: str, goals: dict[str, int]) -> None
     assert environment.masked == 0
 
 
+@pytest.mark.long
 def test_a_loss_in_the_second_room_begins_the_league_with_the_first(
     go_on: GoOn,
 ) -> None:
