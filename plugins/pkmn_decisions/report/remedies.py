@@ -6,12 +6,11 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pkmn_decisions.analysis.pilots import best_pilot, own_pilot
 from pkmn_decisions.store.names import SOURCES_IN_WORDS
-from pkmncli.api import RunInfo
+from pkmncli.api import RunInfo, quoted_path
 
 _EXPLORATION = ("exploration_final", "exploration_beside_rules", "ent_coef")
 """Settings of learners that decide how much they explore at last: alone, beside a pilot, by entropy."""
@@ -122,7 +121,7 @@ class Remedies:
     @property
     def _folder(self) -> str:
         assert self._run is not None
-        return shlex.quote(str(_short(self._run.folder)))
+        return quoted_path(self._run.folder)
 
     def _explore_less(self) -> Remedy | None:
         own = self._sections.get(self._learner, {})
@@ -157,7 +156,7 @@ class Remedies:
         """Return the command that trains again as the run did, with one change."""
         if self._run is None or not self._trained:
             return None
-        config = shlex.quote(str(_short(self._run.folder) / "config.toml"))
+        config = quoted_path(self._run.folder / "config.toml")
         change = option or f"--set {setting}"
         changed = re.split(r"[ =]", change.removeprefix("--set ").removeprefix("--"))[0].rpartition(".")[2]
         name = f" --run-name {shlex.quote(self._free_name(changed))}" if self._core.get("run_name") else ""
@@ -176,12 +175,6 @@ def done_by(sources: Mapping[str, int]) -> str:
     total = sum(sources.values())
     most = sorted(sources.items(), key=lambda item: -item[1])[:2]
     return ", ".join(f"{SOURCES_IN_WORDS[name]} {count / total:.0%}" for name, count in most if count)
-
-
-def _short(folder: Path) -> Path:
-    """Return the folder relative to the current one if it is in it."""
-    folder = folder.absolute()
-    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
 
 
 def _number(value: float) -> str:

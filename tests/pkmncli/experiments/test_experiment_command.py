@@ -115,12 +115,12 @@ def test_its_lines_fit_the_terminal_and_its_commands_can_be_copied(
     result = pkmn("experiment", "it.toml")
     assert result.code == 0, result.err
     commands = result.out.partition("\nNext:\n")[2].splitlines()
-    folder = tmp_path / "runs" / "it"
-    whole = [f"  pkmn plot {folder}", f"  pkmn compare {folder} --format json"]
+    whole = ["  pkmn plot runs/it", "  pkmn compare runs/it --format json"]
     if width is None:
         assert [command.rstrip() for command, _ in (line.rsplit("  ", 1) for line in commands)] == whole
     else:
-        assert set(whole) <= set(commands)
+        for command in whole:
+            assert any(line == command or line.startswith(f"{command}  ") for line in commands)
         too_long = [line for line in result.out.splitlines() if len(line) > width and line not in whole]
         assert not [line for line in too_long if " " in line.strip()], "only a long word is wider than the screen"
 
