@@ -247,7 +247,7 @@ class WorkerPool:
             return
         most = min(-(-count // _BLOCKS), BLOCK_STEPS)
         workers = range(len(self._workers.groups))
-        number, steps = 0, self._block_of(count, most)
+        number, steps = 0, min(self._pace, most)
         began = time.perf_counter()
         for worker in workers:
             self._workers.send_play(worker, block_rows(0), steps)
@@ -258,7 +258,7 @@ class WorkerPool:
                     waiting.discard(worker)
                     news += self._receive_steps([worker])
                     if further < 0:
-                        further = 0 if count == steps or enough() else self._block_of(count - steps, most)
+                        further = 0 if count == steps or enough() else min(self._pace, count - steps, most)
                         next_began = time.perf_counter()
                     if further:  # at once, since another worker may take longer
                         self._workers.send_play(worker, block_rows(number + 1), further)
@@ -267,10 +267,6 @@ class WorkerPool:
             rows = self._block.copy_records(block_rows(number), steps)
             yield self._result(self._slots[0], rows, sorted(news, key=_order), observed=False)
             count, number, steps, began = count - steps, number + 1, further, next_began
-
-    def _block_of(self, left: int, most: int) -> int:
-        """Return the steps of the next block. The last ones are short: while they are recorded nothing is played."""
-        return min(self._pace, most, -(-left // 2))
 
     def _result(
         self, before: int, rows: NDArray[Any], news: Sequence[tuple[int, int, StepNews]], *, observed: bool
