@@ -219,6 +219,7 @@ class OwnStrategy(AdaptiveStrategySystem):  # type: ignore[misc, valid-type]
         return StrategyType.RULE_HEAVY
 
 
+@pytest.mark.long
 def test_an_overridden_selection_is_obeyed() -> None:
     settings = {**QUICK, "llm_wait": True, "llm_interval": 10}
     trainer = HybridLLMRLTrainer(strategy_system=OwnStrategy(), llm_manager=Advisor(), settings=settings)

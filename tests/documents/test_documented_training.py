@@ -126,6 +126,7 @@ def test_recovery_from_an_error(config: str, capsys: pytest.CaptureFixture[str])
     assert summary["total_episodes"] == 3
 
 
+@pytest.mark.long
 def test_a_callback_that_saves_the_best(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     trainer = create_trainer_from_config(config)
     best_reward = 0.0

@@ -56,17 +56,15 @@ def learner_of(run: Run) -> tuple[Any, Any]:
     return learner, environment
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("patches")
 @pytest.mark.parametrize(
     ("encoder", "own", "rl"),
-    long_after(
-        1,
-        [
-            ("patches", "patch_features=8", "dqn"),
-            ("embedding", "screen_channels=[4,8]", "ppo"),
-            ("convolution", "", "a2c"),
-        ],
-    ),
+    [
+        ("patches", "patch_features=8", "dqn"),
+        ("embedding", "screen_channels=[4,8]", "ppo"),
+        ("convolution", "", "a2c"),
+    ],
 )
 def test_a_run_lives_with_it(encoder: str, own: str, rl: str, pkmn: Pkmn, tmp_path: Path) -> None:
     sets = [f"--set={rl}.encoder={encoder}", *([f"--set={encoder}.{own}"] if own else [])]

@@ -239,7 +239,8 @@ def test_wrong_usage_is_told(options: list[str], code: int, expected: str, pkmn:
     assert not (run.folder / "evaluations").exists()
 
 
-@pytest.mark.parametrize("mode", long_after(1, ["rl-only", "adaptive"]))
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["rl-only", "adaptive"])
 def test_a_run_with_a_language_model_is_evaluated_without_it(
     mode: str, pkmn: Pkmn, small_training: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -55,7 +55,8 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("command", long_after(2, COMMANDS))
+@pytest.mark.long
+@pytest.mark.parametrize("command", COMMANDS)
 def test_an_image_that_is_nowhere_is_named_with_what_to_do(command: str, place: Path, pkmn: Pkmn) -> None:
     result = pkmn(*COMMANDS[command])
     assert result.code == 3

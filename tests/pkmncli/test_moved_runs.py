@@ -98,7 +98,8 @@ def moved(shared_run: SharedRun, folder: Path) -> Path:
     return Path(shutil.copytree(shared_run(), folder / shared_run().name))
 
 
-@pytest.mark.parametrize("folder", long_after(1, FOLDERS))
+@pytest.mark.long
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_a_folder_changes_no_value(
     folder: str, at_home: dict[str, Any], pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
 ) -> None:
@@ -183,7 +184,8 @@ READERS = {
 """The commands that read each table."""
 
 
-@pytest.mark.parametrize("table", long_after(1, READERS))
+@pytest.mark.long
+@pytest.mark.parametrize("table", READERS)
 def test_commands_tell_of_tables_that_are_gone_and_of_damaged_ones(
     table: str, pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
 ) -> None:

@@ -51,6 +51,7 @@ def test_a_test_trainer_trains_in_its_folder_and_is_cleaned_up(tmp_path: Path) -
     cleanup_test_files(folder)
 
 
+@pytest.mark.long
 def test_a_generated_configuration_trains(tmp_path: Path) -> None:
     path = generate_test_config(tmp_path / "test", rl="none")
     summary = create_trainer_from_config(path).train(total_episodes=1)

@@ -289,8 +289,9 @@ def test_a_run_without_an_episode_has_nothing_to_compare(pkmn: Pkmn, make_run: M
     assert result.err == f"run {run} has nothing to compare yet: none of its episodes has ended\n"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("grid")
-@pytest.mark.parametrize("suffix", long_after(1, [".svg", ".png"]))
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_a_plot(suffix: str, pkmn: Pkmn, tmp_path: Path) -> None:
     """It shows every group, and is the same file each time."""
     pytest.importorskip("matplotlib")

@@ -78,7 +78,8 @@ def share_of_right_actions(rl: str, steps: int = 400, pay: float = 1.0, **settin
     return float(np.mean([learner.act(task.shown(), explore=False)[0] == task.right for _ in range(50)]))
 
 
-@pytest.mark.parametrize("rl", long_after(1, LEARNERS))
+@pytest.mark.long
+@pytest.mark.parametrize("rl", LEARNERS)
 def test_a_badly_scaled_task_is_learned_with_normal_observations_alone(rl: str) -> None:
     assert share_of_right_actions(rl) < 0.7
     assert share_of_right_actions(rl, normalize_observations=True) > 0.95

@@ -195,6 +195,7 @@ def test_a_named_model_is_named_in_the_run(tmp_path: Path) -> None:
     assert (train.save_dir, train.log_level) == (tmp_path, "WARNING")
 
 
+@pytest.mark.long
 def test_a_trainer_from_a_file(tmp_path: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"save_dir": str(tmp_path / "runs"), "rl": "none", "seed": 5}))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.variants import long_after
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
@@ -83,7 +82,8 @@ def is_a_whole_run(folder: Path) -> None:
     assert run.log_file.exists()
 
 
-@pytest.mark.parametrize("act", long_after(1, [deleted, moved, deleted_with_all_runs, emptied, half_made_again]))
+@pytest.mark.long
+@pytest.mark.parametrize("act", [deleted, moved, deleted_with_all_runs, emptied, half_made_again])
 def test_a_folder_that_is_taken_away_is_made_again_whole(
     act: Act, train_and: Callable[[Act], Any], pkmn: Pkmn, tmp_path: Path
 ) -> None:
@@ -104,9 +104,8 @@ def test_a_folder_that_is_taken_away_is_made_again_whole(
         assert pkmn("train", "--resume", "moved", "--steps=100").code == 0
 
 
-@pytest.mark.parametrize(
-    "name", long_after(1, ["config.toml", "versions.json", "names.json", "command.txt", "run.lock"])
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["config.toml", "versions.json", "names.json", "command.txt", "run.lock"])
 def test_a_file_that_is_taken_away_is_made_again(
     name: str, train_and: Callable[[Act], Any], pkmn: Pkmn, tmp_path: Path
 ) -> None:

@@ -92,9 +92,10 @@ def prefix_proxy(port: int, host: str | None, *, strips: bool = True) -> Iterato
         server.server_close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("host", "strips"),
-    long_after(1, [(None, True), ("localhost:18091", True), (None, False)]),
+    [(None, True), ("localhost:18091", True), (None, False)],
     ids=["its own host", "the server's host", "passes its folder on"],
 )
 def test_the_page_works_under_a_folder_of_a_proxy(

@@ -175,7 +175,8 @@ def test_the_page_stands_alone_and_escapes_what_it_shows(run: Path, capsys: pyte
     assert "<td" in ask(capsys, "--sql", "SELECT 1 AS one", "--format", "html")[1]
 
 
-@pytest.mark.parametrize("name", long_after(1, ["report.png", "report.svg"]))
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["report.png", "report.svg"])
 def test_the_findings_are_drawn(run: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     pytest.importorskip("matplotlib")
     code, _, err = ask(capsys, "--plot", name)

@@ -50,7 +50,8 @@ def test_a_resumed_training_equals_an_unbroken_one_bit_for_bit(
     assert unbroken.metrics[-1]["updates"] > 70
 
 
-@pytest.mark.parametrize("settings", long_after(1, [PRIORITISED, {}]))
+@pytest.mark.long
+@pytest.mark.parametrize("settings", [PRIORITISED, {}])
 def test_updates_in_a_thread_give_what_updates_in_place_give(scripted_training: Any, settings: dict[str, Any]) -> None:
     in_place = scripted_training(**settings).run(200)
     with ThreadPoolExecutor(1) as executor:

@@ -93,6 +93,7 @@ def test_samples_have_the_mean_the_deviation_and_the_density_of_the_policy() -> 
     np.testing.assert_allclose(log_probs, policy.log_prob(torch.tensor(actions)).numpy(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rl", "settings", "steps"),
     [("ppo", {}, 1_000), ("a2c", {}, 2_000), pytest.param("ppo", GRU, 1_600, marks=pytest.mark.long)],

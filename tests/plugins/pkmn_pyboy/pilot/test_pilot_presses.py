@@ -66,7 +66,8 @@ def check(watch: PressWatch) -> None:
     assert watch.idlest <= MOST_IDLE_STEPS, watch.idle_where
 
 
-@pytest.mark.parametrize("seed", long_after(1, range(PARTNERS)))
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(PARTNERS))
 def test_few_buttons_are_never_pressed_in_vain(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
     pilot, watch = RulesPilot(environment, PilotSettings(partner=seed)), PressWatch(environment)

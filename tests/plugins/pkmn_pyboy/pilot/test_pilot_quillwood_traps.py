@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from support.leg_player import LEGS, begin, read_legs
-from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
@@ -92,18 +91,16 @@ def play_to(environment: PokemonEnvironment, pilot: RulesPilot, key: str, most: 
         assert environment.steps - start < most, (environment.state.position, pilot.memory.goal)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("trap", "goals"),
-    long_after(
-        1,
-        [
-            ("the goat", {"stray_home": 150, "shear_got": 60}),
-            ("the slab", {"slab_lifted": 200}),
-            ("the levers", {"brass_key": 120, "grate_open": 40}),
-            ("the part that fell shut", {"grate_open": 40, "echo_heard": 30, "iron_key": 40, "gate_open": 300}),
-            ("the porch", {"porch_passed": 80}),
-        ],
-    ),
+    [
+        ("the goat", {"stray_home": 150, "shear_got": 60}),
+        ("the slab", {"slab_lifted": 200}),
+        ("the levers", {"brass_key": 120, "grate_open": 40}),
+        ("the part that fell shut", {"grate_open": 40, "echo_heard": 30, "iron_key": 40, "gate_open": 300}),
+        ("the porch", {"porch_passed": 80}),
+    ],
 )
 def test_a_trap_is_passed(go_on: GoOn, trap: str, goals: dict[str, int]) -> None:
     environment, pilot = go_on(trap)
