@@ -89,6 +89,7 @@ def is_image(data: bytes) -> bool:
     return checksum == data[0x14D] and len(data) == 0x8000 << data[0x148]
 
 
+@pytest.mark.long
 def test_an_index_would_take_both(packages: Path) -> None:
     assert run("twine", "check", "--strict", *map(str, packages.iterdir())).count("PASSED") == 2
 
@@ -136,6 +137,7 @@ def test_the_metadata_say_what_is_supported(contents: dict[str, dict[str, bytes]
     assert metadata.count("\nLicense-File: ") == 2
 
 
+@pytest.mark.long
 def test_the_wheel_trains_with_example_packages_where_nothing_else_is(installed: EmptyEnvironment) -> None:
     listed = json.loads(installed.run("pkmn", "plugins", "--json"))
     assert listed["problems"] == []

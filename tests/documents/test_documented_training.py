@@ -146,6 +146,7 @@ def test_a_callback_that_saves_the_best(config: str, capsys: pytest.CaptureFixtu
     assert trainer.run.checkpoints.index().best in {"step-000000030", "step-000000031", "step-000000060"}
 
 
+@pytest.mark.long
 def test_logging_of_a_script(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
     """DEBUG has a line for each decision, in the script's handlers and in the run's log."""
     handler = logging.FileHandler("training.log")

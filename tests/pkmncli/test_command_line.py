@@ -212,6 +212,7 @@ def imported(run_pkmn: RunPkmn, argument: str) -> set[str]:
     return {name for name in result.stdout.splitlines()[-1].split()[1:] if name.startswith(interesting)}
 
 
+@pytest.mark.long
 def test_it_works_from_any_folder(run_pkmn: RunPkmn, tmp_path: Path) -> None:
     result = run_pkmn("eval")
     assert result.returncode == 5

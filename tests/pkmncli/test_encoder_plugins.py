@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.spaces import Discrete
-from support.variants import long_after
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.errors import PluginError
@@ -172,20 +171,18 @@ def test_a_learner_of_an_earlier_version_is_refused(register_plugin: Any, plugin
         build_learner(settings, plugin_registry, pool, total_steps=4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rl", "steps", "complaint"),
-    long_after(
-        1,
-        [
-            (
-                "ppo",
-                40,
-                "ppo learns nothing in 40 steps, since its next update comes after 2,048: lower ppo.n_steps",
-            ),
-            ("dqn", 40, "dqn learns nothing in 40 steps, since its first update comes after 1,000: lower dqn.learning"),
-            ("a2c", 40, None),
-        ],
-    ),
+    [
+        (
+            "ppo",
+            40,
+            "ppo learns nothing in 40 steps, since its next update comes after 2,048: lower ppo.n_steps",
+        ),
+        ("dqn", 40, "dqn learns nothing in 40 steps, since its first update comes after 1,000: lower dqn.learning"),
+        ("a2c", 40, None),
+    ],
 )
 def test_a_training_too_short_to_learn_says_so_before_it_begins(
     rl: str, steps: int, complaint: str | None, pkmn: Pkmn

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.variants import long_after
 
 from pkmn_dqn.learner import DQN
 from pkmncli.plugins import get_registry
@@ -65,7 +64,8 @@ def result_of(result: Any) -> dict[str, Any]:
     return content
 
 
-@pytest.mark.parametrize("mode", long_after(1, ["rl-only", "adaptive", "llm-only", "random"]))
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["rl-only", "adaptive", "llm-only", "random"])
 def test_one_environment_or_two_now_or_later_the_result_is_the_same(mode: str, pkmn: Pkmn, run: Run) -> None:
     options = ["eval", "it", f"--mode={mode}", "--episodes=3", "--max-steps-per-episode=25", "--json"]
     first = result_of(pkmn(*options, "--envs=1"))
@@ -98,6 +98,7 @@ def test_seeds(pkmn: Pkmn, run: Run) -> None:
     assert [row["fine_hashes"] for row in own] != [row["fine_hashes"] for row in other]
 
 
+@pytest.mark.long
 def test_a_run_without_a_learner_is_not_proposed_to_be_played_by_one(pkmn: Pkmn) -> None:
     assert pkmn("train", "--no-rl", "--steps=40", "--final-episodes=0", "--run-name=rules").code == 0
     shown = pkmn("eval", "rules", "--mode=llm-only", "--episodes=1", "--max-steps-per-episode=20")
@@ -154,7 +155,8 @@ def test_what_was_found_is_shown_where_the_run_can_not_keep_it(pkmn: Pkmn, run: 
     assert "evaluations" in told[2]
 
 
-@pytest.mark.parametrize("damage", long_after(1, [[{}], 7, [{"reward": 1.0}]]))
+@pytest.mark.long
+@pytest.mark.parametrize("damage", [[{}], 7, [{"reward": 1.0}]])
 def test_damaged_results_of_pilot_and_random_play_are_played_again(damage: Any, pkmn: Pkmn, run: Run) -> None:
     options = ["eval", "it", "--episodes=1", "--max-steps-per-episode=5", "--json"]
     before = result_of(pkmn(*options))
@@ -199,6 +201,7 @@ def test_drawing_is_refused_where_nobody_can(pkmn: Pkmn, run: Run, monkeypatch: 
     assert (result.code, result.err.count("\n")) == (2, 1)
 
 
+@pytest.mark.long
 def test_an_interrupted_evaluation_keeps_what_was_played(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     report = evaluation.RunningEpisode.summarize
 

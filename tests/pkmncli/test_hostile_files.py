@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from support.variants import long_after
 
 Pkmn = Callable[..., Any]
 
@@ -105,9 +104,10 @@ RUN_FILES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "command", "form"),
-    long_after(9, [(*case, ("pickle", "npz", "torch")[number % 3]) for number, case in enumerate(RUN_FILES)]),
+    [(*case, ("pickle", "npz", "torch")[number % 3]) for number, case in enumerate(RUN_FILES)],
     ids=[f"{command[0]}-{name}" for name, command in RUN_FILES],
 )
 def test_a_file_of_a_run(

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.variants import long_after
 
 from pkmn_decisions.store.schema import TABLES
 from pkmn_decisions.store.store import DuckDBStore
@@ -118,7 +117,8 @@ def test_a_folder_changes_no_value(
             assert relative.read(table) == original.read(table)
 
 
-@pytest.mark.parametrize("folder", long_after(1, ["seed=3", "a*", "say 'x'", os.fsdecode(b"no\xffutf8")]))
+@pytest.mark.long
+@pytest.mark.parametrize("folder", ["seed=3", "a*", "say 'x'", os.fsdecode(b"no\xffutf8")])
 def test_an_export_goes_to_any_folder(
     folder: str, at_home: dict[str, Any], pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
 ) -> None:

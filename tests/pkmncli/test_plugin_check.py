@@ -270,7 +270,8 @@ def test_the_example_works_without_being_installed(
     assert reward.score(None, 0, SimpleNamespace(money=3500)) == {"coins": 1.0}
 
 
-@pytest.mark.parametrize("example", long_after(1, ["pkmn_coin_reward", "pkmn_patch_encoder", "pkmn_bandit"]))
+@pytest.mark.long
+@pytest.mark.parametrize("example", ["pkmn_coin_reward", "pkmn_patch_encoder", "pkmn_bandit"])
 def test_the_examples_own_tests_pass(example: str) -> None:
     folder = EXAMPLES / example
     result = subprocess.run(

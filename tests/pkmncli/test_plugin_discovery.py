@@ -99,6 +99,7 @@ def test_good_and_bad_distributions_side_by_side(tmp_path: Path, installed: Inst
     assert disabled == ["bb-broken", "cc-newer", "dd-rival"]
 
 
+@pytest.mark.long
 def test_strict_makes_any_problem_an_error(tmp_path: Path, installed: Install, pkmn: RunPkmn) -> None:
     installed("bb-broken", "1 / 0")
     for arguments in (["--help"], ["plugins"]):

@@ -164,6 +164,7 @@ def announce(plugins: Path, name: str, metadata: str, entry_points: str | bytes)
 OURS = "Metadata-Version: 2.1\nName: pkmncli\nVersion: 0.1.0\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["~kmncli-0.1.0.dist-info", "-kmncli-0.1.0.dist-info", "other-1.0.dist-info"])
 def test_a_copy_of_our_metadata_is_one_line(name: str, pkmn: Pkmn, tmp_path: Path) -> None:
     entries = "[pkmn]\ndqn = pkmn_dqn.plugin\nppo = pkmn_ppo.plugin\npyboy = pkmn_pyboy.plugin\n"

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.variants import long_after
 
 from pkmncli.runs import Run
 
@@ -178,9 +177,10 @@ def test_a_run_of_another_layout_is_left_alone(pkmn: Pkmn, small_run: Run) -> No
     assert "layout 99" in text and "pip install" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "damaged",
-    long_after(1, ["learner.safetensors", "worker-00.state", "meta.json", "buffer/replay-000000.safetensors"]),
+    ["learner.safetensors", "worker-00.state", "meta.json", "buffer/replay-000000.safetensors"],
 )
 def test_a_damaged_checkpoint_is_passed_over_and_told(damaged: str, pkmn: Pkmn, small_run: Run) -> None:
     path = small_run.checkpoints.folder / "step-000000240" / damaged
@@ -385,6 +385,7 @@ def test_a_name_that_is_taken_or_unfit(pkmn: Pkmn, small_run: Run, tmp_path: Pat
 # The live page -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_live_page_that_nothing_can_serve_is_refused_before_anything_is_trained(
     run_pkmn: Callable[..., subprocess.CompletedProcess[str]], small_training: list[str], tmp_path: Path
 ) -> None:

@@ -152,7 +152,8 @@ def test_it_resumes_bit_for_bit(rl: str, tmp_path: Path) -> None:
     assert np.abs(np.asarray(first["acting.scale.mean"])).max() > 0
 
 
-@pytest.mark.parametrize("rl", long_after(1, LEARNERS[:2]))
+@pytest.mark.long
+@pytest.mark.parametrize("rl", LEARNERS[:2])
 def test_evaluations_leave_the_statistics_as_they_are_and_the_exported_policy_has_them(rl: str) -> None:
     stream = streamed(rl).run(60)
     learner = stream.learner

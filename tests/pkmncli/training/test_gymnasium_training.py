@@ -12,7 +12,6 @@ import gymnasium
 import pytest
 import torch
 from support.killed_training import train_until
-from support.variants import long_after
 
 from pkmn_gymnasium.making import make_environment
 from pkmn_gymnasium.settings import GymnasiumSettings
@@ -143,11 +142,10 @@ def test_an_image_that_the_environment_does_not_read_may_be_missing_later(pkmn: 
     assert result.code == 0, result.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "keys"),
-    long_after(
-        1, [("CartPole-v1", ["observation"]), ("Blackjack-v1", ["observation.0", "observation.1", "observation.2"])]
-    ),
+    [("CartPole-v1", ["observation"]), ("Blackjack-v1", ["observation.0", "observation.1", "observation.2"])],
 )
 def test_an_exported_policy_plays_an_environment_without_names_and_mask(
     pkmn: Pkmn, tmp_path: Path, name: str, keys: list[str]

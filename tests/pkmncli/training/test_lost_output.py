@@ -93,9 +93,8 @@ def test_all_standard_streams_are_closed(tmp_path: Path) -> None:
     finished(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), long_after(1, [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_saves_where_the_output_went_with_it(number: signal.Signals, code: int, tmp_path: Path) -> None:
     """As Ctrl-C behind ``| tee`` does, which ends that, too."""
     with WarmProcess(*ENDLESS, cwd=tmp_path, env=environment()) as process:

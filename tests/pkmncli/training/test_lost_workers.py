@@ -90,6 +90,7 @@ def test_a_worker_killed_in_the_middle_of_a_step_is_replaced(
     assert_same_course(course, undisturbed)
 
 
+@pytest.mark.long
 def test_a_worker_that_hangs_is_replaced(hybrid: WorkerSpec, undisturbed: Course) -> None:
     told: list[WorkerLostError] = []
     stopped: list[int] = []
@@ -106,6 +107,7 @@ def test_a_worker_that_hangs_is_replaced(hybrid: WorkerSpec, undisturbed: Course
     assert not psutil.pid_exists(stopped[0])
 
 
+@pytest.mark.long
 def test_a_replaced_worker_tells_what_has_changed_since_the_state_was_last_told(hybrid: WorkerSpec) -> None:
     def told(*, killed: bool) -> list[Any]:
         with WorkerPool(hybrid) as pool:

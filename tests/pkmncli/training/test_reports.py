@@ -122,6 +122,7 @@ def test_reports_that_cannot_be_written_end_no_training(pkmn: Pkmn, stalling: li
     assert Run(tmp_path / "runs" / "it").read_summary()["total_steps"] == 320
 
 
+@pytest.mark.long
 def test_a_run_without_reports_says_so_and_one_that_is_not_there_is_an_error(
     pkmn: Pkmn, shared_run: Callable[..., Path]
 ) -> None:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import pytest
 from support.tracked import stored, tracked
-from support.variants import long_after
 
 from pkmncli import hookimpl
 from pkmncli.errors import RunError
@@ -57,9 +56,8 @@ class Failing:
         raise OSError("and stays away")
 
 
-@pytest.mark.parametrize(
-    "error", long_after(1, [OSError("the server went away"), asyncio.CancelledError("a task was cancelled")])
-)
+@pytest.mark.long
+@pytest.mark.parametrize("error", [OSError("the server went away"), asyncio.CancelledError("a task was cancelled")])
 def test_a_tracker_that_fails_is_told_once_and_takes_nothing_with_it(
     error: BaseException,
     pkmn: Callable[..., Any],

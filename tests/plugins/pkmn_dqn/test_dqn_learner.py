@@ -21,17 +21,15 @@ from pkmncli.errors import CheckpointError, ConfigurationError, TrainingError
 PRIORITISED = {"priority_exponent": 0.6, "demonstration_priority": 0.5, "gradient_steps": 2}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "settings",
-    long_after(
-        2,
-        [
-            {"n_step": 1, "double": False, "dueling": False, "tau": 0.1},
-            PRIORITISED | {"exploration_schedule": "exponential", "buffer_size": 150},  # priorities wrap around
-            PRIORITISED,
-            {},
-        ],
-    ),
+    [
+        {"n_step": 1, "double": False, "dueling": False, "tau": 0.1},
+        PRIORITISED | {"exploration_schedule": "exponential", "buffer_size": 150},  # priorities wrap around
+        PRIORITISED,
+        {},
+    ],
 )
 def test_a_resumed_training_equals_an_unbroken_one_bit_for_bit(
     scripted_training: Any, tmp_path: Path, settings: dict[str, Any]
@@ -227,7 +225,8 @@ def test_building_a_learner_leaves_torchs_random_numbers_alone(scripted_training
     assert torch.equal(torch.rand(4), expected)
 
 
-@pytest.mark.parametrize("priority_exponent", long_after(1, [0.0, 0.6]))
+@pytest.mark.long
+@pytest.mark.parametrize("priority_exponent", [0.0, 0.6])
 def test_a_hundred_thousand_multi_modal_steps_fit_in_400_megabytes(priority_exponent: float) -> None:
     num_envs = 40
     space = gymnasium.spaces.Dict(

@@ -9,7 +9,6 @@ import gymnasium
 import numpy as np
 import pytest
 from support.exported_policies import NUM_ACTIONS, SPACES, allowed, assert_acts_alike, run_elsewhere, weights_of
-from support.variants import long_after
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings
@@ -21,7 +20,8 @@ def untrained(space: gymnasium.spaces.Dict, **settings: Any) -> DQN:
     return DQN(space, gymnasium.spaces.Discrete(NUM_ACTIONS), 1, 3, DQNSettings(**SIZES, **settings))
 
 
-@pytest.mark.parametrize(("kind", "quantiles"), long_after(1, [*((kind, 1) for kind in SPACES), ("map", 3)]))
+@pytest.mark.long
+@pytest.mark.parametrize(("kind", "quantiles"), [*((kind, 1) for kind in SPACES), ("map", 3)])
 def test_it_acts_as_the_learner_does(kind: str, quantiles: int) -> None:
     space = gymnasium.spaces.Dict(SPACES[kind])
     assert_acts_alike(untrained(space, dueling=kind != "packed", quantiles=quantiles), space)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from support.learner_stream import assert_equal_states, through_files
-from support.variants import long_after
 
 import pkmn_dqn.learner
 from pkmn_dqn.gpu_learning import READ_AFTER, GpuLearning
@@ -50,6 +49,7 @@ def in_memory(scripted_training: Any, monkeypatch: pytest.MonkeyPatch) -> Callab
     return build
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_a_card_learns_what_the_cpu_learns(on_card: Any, in_memory: Any, settings: dict[str, Any]) -> None:
     card, cpu = on_card(by_rules=0.3, **settings), in_memory(by_rules=0.3, **settings)
@@ -77,7 +77,8 @@ def test_a_loss_that_is_not_finite_ends_the_training(on_card: Any) -> None:
         on_card(learning_rate=1e30, huber_delta=1e30).run(200)
 
 
-@pytest.mark.parametrize("settings", long_after(2, SETTINGS[1:3] + SETTINGS[::3]))
+@pytest.mark.long
+@pytest.mark.parametrize("settings", SETTINGS[1:3] + SETTINGS[::3])
 def test_a_resumed_training_equals_an_unbroken_one(on_card: Any, tmp_path: Path, settings: dict[str, Any]) -> None:
     unbroken = on_card(**settings).run(120)
     first_half = on_card(**settings).run(60)

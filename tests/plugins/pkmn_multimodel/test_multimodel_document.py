@@ -318,9 +318,10 @@ def test_the_examples_run_one_after_the_other() -> None:
     assert {node.name: node.games for node in graph.nodes} == {f"model_{number}": 12 for number in range(8)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("error", "batch_size"),
-    long_after(1, [(torch.cuda.OutOfMemoryError("CUDA out of memory"), 2), (TimeoutError("Episode timeout"), 4)]),
+    [(torch.cuda.OutOfMemoryError("CUDA out of memory"), 2), (TimeoutError("Episode timeout"), 4)],
     ids=["memory", "timeout"],
 )
 def test_a_training_goes_on_after_the_recovery_that_was_specified(error: Exception, batch_size: int) -> None:

@@ -49,6 +49,7 @@ def test_a_model_that_is_not_here_is_replaced_by_a_small_one_in_one_line() -> No
     assert told == ["base = auto: nobody/has-this is not in the local cache, so a tiny model is made."]
 
 
+@pytest.mark.long
 def test_rewarded_replies_become_likelier_for_all_nodes(manager: SharedLLMManager) -> None:
     replies = [manager.generate_for_node("right", PROMPT) for _ in range(16)]
     gradients = manager.policy_gradients(replies, [float(reply.text == "share") for reply in replies])

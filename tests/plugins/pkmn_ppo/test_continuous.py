@@ -127,7 +127,8 @@ def test_a_learner_goes_on_as_before_from_within_a_rollout(settings: dict[str, A
     np.testing.assert_array_equal(*chosen)
 
 
-@pytest.mark.parametrize("settings", long_after(1, [{}, GRU]))
+@pytest.mark.long
+@pytest.mark.parametrize("settings", [{}, GRU])
 def test_an_exported_policy_gives_the_greedy_controls(settings: dict[str, Any]) -> None:
     learner = learner_of("ppo", **settings)
     train(learner, 70)

@@ -186,7 +186,8 @@ def _following(rollout: Any, learner: Any, step: int, environment: int, after: n
     return float(learner.acting.evaluate(columns, after[environment][None])[1][0])
 
 
-@pytest.mark.parametrize("at", long_after(1, [22, 45]))
+@pytest.mark.long
+@pytest.mark.parametrize("at", [22, 45])
 @pytest.mark.parametrize("rl", ["ppo", "a2c"])
 def test_a_training_resumed_within_an_episode_equals_an_unbroken_one_bit_for_bit(
     scripted_training: Any, tmp_path: Path, rl: str, at: int

@@ -41,6 +41,7 @@ def test_tensorboard_shows_what_the_tables_hold(run: Path) -> None:
     assert len(points["time/waiting_for_the_learner"]) == 12
 
 
+@pytest.mark.long
 def test_tensorboard_shows_the_settings(run: Path) -> None:
     metadata = read_back(run).summary_metadata
     started = HParamsPluginData.FromString(metadata["_hparams_/session_start_info"].plugin_data.content)
