@@ -54,6 +54,7 @@ def environment(modules: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
     made.close()
 
 
+@pytest.mark.long
 def test_the_pilot_reaches_each_goal_and_waiting_does_not(modules: dict[str, Any], environment: Any) -> None:
     play = modules["goals_held_out"].play
     steps = play(environment, None, [(0, 5), (1, 5)])

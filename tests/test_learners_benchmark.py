@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.variants import long_after
 
 from pkmn_dqn.network import QNetwork
 from pkmn_dqn.settings import DQNSettings
@@ -72,7 +73,7 @@ def test_dqn_is_alike(sides: SimpleNamespace, tmp_path: Path) -> None:
     assert settings.train.reward_weights == sides.theirs.REWARDS
 
 
-@pytest.mark.parametrize("masks", [False, True])
+@pytest.mark.parametrize("masks", long_after(1, [False, True]))
 def test_ppo_is_alike(sides: SimpleNamespace, tmp_path: Path, masks: bool) -> None:
     spec = sides.TrainingSpec("ppo", tmp_path, "one", masks=masks)
     envs = sides.theirs.environments(spec, 0.1)

@@ -22,6 +22,7 @@ from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
 from support.learner_stream import one_torch_thread  # noqa: F401 - a fixture
+from support.variants import long_after
 
 GAME = "pkmn_pyboy.registration:pkmn/Quillwood-v0"
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -39,7 +40,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 # The environment --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("observation_type", ["multi_modal", "screen", "state"])
+@pytest.mark.parametrize("observation_type", long_after(1, ["multi_modal", "screen", "state"]))
 def test_both_checks_pass_without_a_warning(observation_type: str) -> None:
     env = gymnasium.make(GAME, observation_type=observation_type)
     check_env(env)
@@ -47,7 +48,7 @@ def test_both_checks_pass_without_a_warning(observation_type: str) -> None:
     env.close()
 
 
-@pytest.mark.parametrize("observation_type", ["multi_modal", "screen", "state"])
+@pytest.mark.parametrize("observation_type", long_after(1, ["multi_modal", "screen", "state"]))
 def test_policies_of_dictionaries_take_every_observation(observation_type: str) -> None:
     env = gymnasium.make(GAME, observation_type=observation_type, seed_noops=(0, 0))
     model = PPO("MultiInputPolicy", env, n_steps=8, batch_size=8, n_epochs=1, device="cpu", seed=0)
@@ -110,6 +111,7 @@ def test_seeds_hold_in_gymnasiums_vector_environments() -> None:
         envs.close()
 
 
+@pytest.mark.long
 def test_seeds_hold_in_vector_environments_of_stable_baselines3() -> None:
     envs = make_vec_env(GAME, 2, seed=7, env_kwargs={"observation_type": "state"})
     envs.reset()

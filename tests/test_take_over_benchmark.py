@@ -74,6 +74,7 @@ def test_steps_are_compared_with_the_pilots_from_the_same_start(modules: dict[st
     assert reached[3].startswith("| thorn_badge | 67% ") and ", step 225 |" in reached[3]
 
 
+@pytest.mark.long
 def test_the_interval_of_one_ratio_is_that_ratio(modules: dict[str, Any]) -> None:
     import numpy as np  # noqa: PLC0415
 

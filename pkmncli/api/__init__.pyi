@@ -7,6 +7,7 @@ from pkmncli.api.data_text import expand_home as expand_home
 from pkmncli.api.data_text import is_folder as is_folder
 from pkmncli.api.data_text import parse_json as parse_json
 from pkmncli.api.data_text import parse_toml as parse_toml
+from pkmncli.api.data_text import quoted_path as quoted_path
 from pkmncli.api.data_text import read_given as read_given
 from pkmncli.api.data_text import read_given_text as read_given_text
 from pkmncli.api.decisions import DECISION_HORIZON as DECISION_HORIZON

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 import stat
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,12 @@ def expand_home(path: Path) -> Path:
         return path.expanduser()
     except (RuntimeError, ValueError):
         return path
+
+
+def quoted_path(path: Path) -> str:
+    """Return a path as it can be pasted into a command line here: relative to the current folder if it is in it."""
+    whole, here = path.absolute(), Path.cwd()
+    return shlex.quote(str(whole.relative_to(here) if whole.is_relative_to(here) else path))
 
 
 def is_folder(path: Path) -> bool:

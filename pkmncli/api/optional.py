@@ -58,6 +58,10 @@ class OptionalEnvironment(Environment, Protocol):
         """
         ...
 
+    def earlier_memory_hashes(self) -> Sequence[int]:
+        """Return what ``memory_hash()`` of earlier versions returned here: a replay of their episodes accepts these."""
+        ...
+
     def write_reward_parts(self, out: NDArray[np.float32]) -> None:
         """Write the value of each of ``reward_names`` in the latest step into ``out``; the rest of it is 0."""
         ...

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pkmncli.api import quoted_path
 from pkmncli.command_forms import other_options
 from pkmncli.commands.agent_options import (
     EPISODES,
@@ -40,7 +41,6 @@ from pkmncli.training.evaluation.evaluation import PLAYED_BY
 from pkmncli.training.evaluation.pretrained_run import open_agent
 from pkmncli.training.evaluation.run_evaluation import EvaluationMode, RunEvaluation
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.run_keeper import quoted
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import larger_budget
 from pkmncli.video import check_video_name
@@ -244,7 +244,7 @@ def _next_steps(
             (f"pkmn watch --pretrained {pretrained}", "watch it play now"),
             (f"pkmn train --start-from pretrained:{pretrained}", "train on from its weights"),
         ]
-    which = "" if run.folder.parent == default_save_dir().absolute() else f" {quoted(run.folder)}"
+    which = "" if run.folder.parent == default_save_dir().absolute() else f" {quoted_path(run.folder)}"
     steps = [(f"pkmn replay{which} --evaluation --video best.mp4", "watch the best of these episodes")]
     if result["mode"] == EvaluationMode.RL_ONLY.value:
         others = [result[name] for name in ("pilot", "random") if name in result]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pkmncli.api import quoted_path
 from pkmncli.comparison.report import write
 from pkmncli.diagnostics import say
 from pkmncli.errors import EXIT_UNEXPECTED, PkmnError
@@ -93,7 +93,7 @@ def _compare(found: Experiment, registry: Registry) -> None:
         typer.echo(f"\n{write(comparison, Format.TABLE)}")
         for note in comparison.notes:
             say(prose(f"Note: {note}."))
-        folder = shlex.quote(str(found.folder))
+        folder = quoted_path(found.folder)
         steps = [
             (f"pkmn plot {folder}", "curves of all runs"),
             (f"pkmn compare {folder} --format json", "these tables for other programs"),

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from pkmncli.api import quoted_path
 from pkmncli.checkpoint_index import BEST, LATEST
 from pkmncli.command_forms import other_options
 from pkmncli.config import CONFIG_FILE, NONE, ResolvedSettings
@@ -37,7 +38,6 @@ from pkmncli.training.checkpoints.selection import readable_checkpoint
 from pkmncli.training.display.progress import EvaluationProgress, waiting
 from pkmncli.training.evaluation.final_evaluation import hold_final_evaluation
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.run_keeper import quoted
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.workers.pool import WorkerPool
 
@@ -190,7 +190,7 @@ def _export_bundle(run: Run, which: str | None, file: Path, *, overwrite: bool) 
     typer.echo(f"Wrote {file} ({size_in_words(written.bytes)}): {', '.join(written.content)}.")
     if written.starts_left_out:
         typer.echo(_STARTS_LEFT_OUT)
-    typer.echo(f"Read it with:\n  pkmn import {quoted(file)}")
+    typer.echo(f"Read it with:\n  pkmn import {quoted_path(file)}")
 
 
 def _share(run: Run, which: str | None, address: HubAddress, *, private: bool, overwrite: bool) -> None:

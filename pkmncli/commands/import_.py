@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from pkmncli.api import expand_home
+from pkmncli.api import expand_home, quoted_path
 from pkmncli.config.run_file import read_run_file
 from pkmncli.run_upkeep.bundle_reading import import_bundle
 from pkmncli.run_upkeep.hub import hub_address
 from pkmncli.run_upkeep.hub_sharing import import_from_hub
 from pkmncli.runs import default_save_dir
 from pkmncli.tables import commands_to_copy
-from pkmncli.training.run_keeper import quoted
 
 
 def import_(
@@ -45,8 +44,8 @@ def import_(
     if given.get("env_class"):
         typer.echo(f"Its environment is the class {given['env_class']}, which 'pkmn eval' imports from your Python.")
     rows = [
-        (f"pkmn eval {quoted(run.folder)}", "how good it is"),
-        (f"pkmn replay {quoted(run.folder)}", "check its best episode"),
-        (f"pkmn train --start-from {quoted(run.folder)}", "train on from its weights"),
+        (f"pkmn eval {quoted_path(run.folder)}", "how good it is"),
+        (f"pkmn replay {quoted_path(run.folder)}", "check its best episode"),
+        (f"pkmn train --start-from {quoted_path(run.folder)}", "train on from its weights"),
     ]
     typer.echo(f"Next:\n{commands_to_copy(rows)}")

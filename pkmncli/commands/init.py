@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from pkmncli.api import quoted_path
 from pkmncli.config import resolve_settings
 from pkmncli.config.template import settings_template
 from pkmncli.errors import ConfigurationError
 from pkmncli.plugins import get_registry
 from pkmncli.training.compatibility import prepare_settings
-from pkmncli.training.run_keeper import quoted
 
 
 def init(
@@ -41,4 +41,4 @@ def init(
         raise ConfigurationError(f"{file} exists already and is not overwritten: name another file") from None
     except OSError as error:
         raise ConfigurationError(f"{file} can't be written: {error.strerror}; name another file") from None
-    typer.echo(f"Wrote {file}. Train with: pkmn train --config {quoted(file)}")
+    typer.echo(f"Wrote {file}. Train with: pkmn train --config {quoted_path(file)}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pkmncli.api import Source
+from pkmncli.api import Source, quoted_path
 from pkmncli.command_forms import with_examples
 from pkmncli.commands.settings_options import given_settings, with_settings_options
 from pkmncli.config import MAY_CHANGE, NONE, ResolvedSettings, resolve_settings
@@ -30,7 +30,6 @@ from pkmncli.training.display.status import DECIDED_BY
 from pkmncli.training.display.verdict import rows_of, table_lines
 from pkmncli.training.interrupts import stop_with_whoever_began_this
 from pkmncli.training.recording.journey import Journey, in_words, milestones_ahead, play_time
-from pkmncli.training.run_keeper import quoted
 from pkmncli.training.run_settings import run_settings
 from pkmncli.training.session import Outcome, TrainingSession, larger_budget
 
@@ -175,9 +174,9 @@ def _show_next_steps(outcome: Outcome, registry: Registry, *, pictures: bool) ->
     summary, run = outcome.summary, outcome.run.folder
     train = ResolvedSettings.from_run(run, registry).train
     if outcome.exit_code:
-        lines = ["", "Interrupted, and saved. Resume with:", f"  pkmn train --resume {quoted(run)}"]
+        lines = ["", "Interrupted, and saved. Resume with:", f"  pkmn train --resume {quoted_path(run)}"]
     else:
-        which = "" if run.parent == default_save_dir().absolute() else f" {quoted(run)}"
+        which = "" if run.parent == default_save_dir().absolute() else f" {quoted_path(run)}"
         learned = summary["source_shares"]["rl"] + summary["source_shares"]["explore"] > 0
         films = {f"pkmn replay{which} --video best.mp4": "the training's best episode as a film"}
         if learned:

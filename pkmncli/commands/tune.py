@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from pkmncli.api import quoted_path
 from pkmncli.atomic_files import write_atomic, write_errors_explained
 from pkmncli.config import ResolvedSettings
 from pkmncli.diagnostics import say
@@ -24,7 +25,6 @@ from pkmncli.tables import prose
 from pkmncli.training.display.estimate import duration, size
 from pkmncli.training.display.progress import ProgressWriter
 from pkmncli.training.interrupts import InterruptFlag
-from pkmncli.training.run_keeper import quoted
 from pkmncli.tuning.forecast import forecast
 from pkmncli.tuning.objective import EPISODES
 from pkmncli.tuning.plan import TuningPlan, read_tuning
@@ -175,7 +175,7 @@ def _conclude(plan: TuningPlan, study: Study, save_dir: Path, registry: Registry
     path = save_dir / plan.name / PRESET_FILE
     _write_preset(path, plan, best, save_dir, registry)
     typer.echo(prose("\nThe figure is that of the seeds it was chosen by: train others before you trust it."))
-    typer.echo(f"  pkmn train --preset {quoted(path)} --seed {max(plan.seeds) + 1}")
+    typer.echo(f"  pkmn train --preset {quoted_path(path)} --seed {max(plan.seeds) + 1}")
     failed: Sequence[TrialResult] = [one for one in results if one.state == "failed"]
     if failed:
         say(f"{len(failed)} of {len(results)} trials failed: {failed[-1].why}")

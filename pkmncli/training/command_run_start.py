@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pkmncli.api import RunInfo
+from pkmncli.api import RunInfo, quoted_path
 from pkmncli.atomic_files import write_json
 from pkmncli.config.command_settings import CommandSettings
 from pkmncli.errors import RunError
@@ -27,7 +27,7 @@ from pkmncli.training.display.plugin_hooks import PluginHooks
 from pkmncli.training.display.run_log import log_to
 from pkmncli.training.display.trackers import TrackedRun, chosen_trackers
 from pkmncli.training.interrupts import InterruptFlag, stop_with_whoever_began_this
-from pkmncli.training.run_keeper import STOPPING, RunKeeper, mend_names, quoted
+from pkmncli.training.run_keeper import STOPPING, RunKeeper, mend_names
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -135,7 +135,7 @@ def _recording(
     checkpoint: Checkpoint | None = None,
 ) -> Iterator[CommandRun]:
     known = settings.command in registry.names("commands")
-    resume = f"pkmn {settings.command} --resume {quoted(run.folder)}" if known else "the program that made it"
+    resume = f"pkmn {settings.command} --resume {quoted_path(run.folder)}" if known else "the program that made it"
     keeper = RunKeeper(run, lock, RunInfo(run.folder, settings.values()), settings.to_toml(), sys.argv, resume=resume)
     with keeper.recording(registry, interrupted, resumes=checkpoint is not None) as store:
         recorded = CommandRun(

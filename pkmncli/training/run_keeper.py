@@ -6,13 +6,12 @@ A training and the runs of plugins' commands (:mod:`pkmncli.training.command_run
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pkmncli.api import RunInfo, Segment, Store
+from pkmncli.api import RunInfo, Segment, Store, quoted_path
 from pkmncli.atomic_files import write_atomic, write_errors_explained, write_json
 from pkmncli.diagnostics import say, warn
 from pkmncli.errors import RunError
@@ -122,7 +121,7 @@ class RunKeeper:
         """Return the last message of a process that ends at once."""
         if not self.run.checkpoints.names():
             return f"Stopped before anything was saved: {self.run.folder} can't go on; begin anew."
-        resume = self._resume or f"pkmn train --resume {quoted(self.run.folder)}"
+        resume = self._resume or f"pkmn train --resume {quoted_path(self.run.folder)}"
         return f"Stopped without saving. Go on from the last checkpoint: {resume}"
 
     def _is_new(self, new: bool) -> bool:
@@ -140,8 +139,3 @@ def mend_names(run: Run, names: Mapping[str, Any]) -> None:
         if os.path.lexists(run.names_file):
             run.set_aside(run.names_file)
         write_json(run.names_file, names)
-
-
-def quoted(path: Path) -> str:
-    """Return a path as it can be pasted into a command line."""
-    return shlex.quote(str(path))

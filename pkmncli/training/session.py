@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pkmncli.advice.build import AdviceParts, build_coordinator, connect
-from pkmncli.api import Algorithm, LLMRequest, RunInfo
+from pkmncli.api import Algorithm, LLMRequest, RunInfo, quoted_path
 from pkmncli.atomic_files import write_json
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import NONE, ResolvedSettings, TrainSettings
@@ -61,7 +61,7 @@ from pkmncli.training.evaluation.while_training import CurriculumEvaluation, Per
 from pkmncli.training.interrupts import InterruptFlag
 from pkmncli.training.loop_options import TrainerOptions, trainer_options
 from pkmncli.training.progression import Progression
-from pkmncli.training.run_keeper import STOPPING, RunKeeper, mend_names, quoted
+from pkmncli.training.run_keeper import STOPPING, RunKeeper, mend_names
 from pkmncli.training.trainer import Trainer
 from pkmncli.training.workers.capacity import check_capacity
 from pkmncli.training.workers.pool import WorkerPool
@@ -262,7 +262,7 @@ class TrainingSession:
         curriculum_evaluation = CurriculumEvaluation.of(settings, self._registry)
         progression = self._progression(options, pool, curriculum_evaluation)
         board = LiveBoardServer(run.folder, pool)
-        how_to_read = f"pkmn doctor --run {quoted(run.folder)}"
+        how_to_read = f"pkmn doctor --run {quoted_path(run.folder)}"
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
         following = [PluginHooks(self._registry), *self._trackers, self._progress, *self._callbacks, board]
         notify = Callbacks(following)

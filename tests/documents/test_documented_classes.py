@@ -127,6 +127,7 @@ class CustomHybridAgent(HybridAgent):
         return 8 if self.decided % 2 else super().get_action(observation, info)
 
 
+@pytest.mark.long
 def test_a_custom_agent_decides_every_step_of_a_training(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
     agent = CustomHybridAgent(Advisor(), AdaptiveStrategySystem(), settings=QUICK)
     trainer = HybridLLMRLTrainer(
@@ -150,6 +151,7 @@ def test_a_custom_agent_refuses_what_it_would_not_read(environment: EnhancedPyBo
         HybridLLMRLTrainer(environment, CustomHybridAgent(env=environment))
 
 
+@pytest.mark.long
 def test_a_trained_agent_plays_on(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
     strategy = AdaptiveStrategySystem()
     agent = HybridAgent(Advisor(), strategy, settings=QUICK)
@@ -170,6 +172,7 @@ def test_a_trained_agent_plays_on(environment: EnhancedPyBoyPokemonCrystalEnv) -
         agent.get_action(observation, info)
 
 
+@pytest.mark.long
 def test_a_model_alone_in_a_training(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
     agent = HybridAgent(Advisor(), mode=AgentMode.LLM_ONLY, settings=QUICK)
     trainer = HybridLLMRLTrainer(environment, agent, settings={"final_episodes": 0})
@@ -189,6 +192,7 @@ class CustomStrategySystem(AdaptiveStrategySystem):  # type: ignore[misc, valid-
         return None
 
 
+@pytest.mark.long
 def test_custom_strategies(capsys: pytest.CaptureFixture[str]) -> None:
     strategy = CustomStrategySystem(initial=StrategyType.RULE_HEAVY)
     context = {"episode_reward": 5.0, "llm_usage_rate": 0.1, "average_reward": 5.0, "episode_length": 10}
@@ -215,6 +219,7 @@ class OwnStrategy(AdaptiveStrategySystem):  # type: ignore[misc, valid-type]
         return StrategyType.RULE_HEAVY
 
 
+@pytest.mark.long
 def test_an_overridden_selection_is_obeyed() -> None:
     settings = {**QUICK, "llm_wait": True, "llm_interval": 10}
     trainer = HybridLLMRLTrainer(strategy_system=OwnStrategy(), llm_manager=Advisor(), settings=settings)
@@ -238,6 +243,7 @@ def test_custom_decision_analysis(environment: EnhancedPyBoyPokemonCrystalEnv) -
     assert [one["confidence"] for one in analyzer.analyze_custom_patterns()] == pytest.approx([0.9])
 
 
+@pytest.mark.long
 def test_one_analyzer_for_a_training_and_by_hand(
     environment: EnhancedPyBoyPokemonCrystalEnv, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -253,6 +259,7 @@ def test_one_analyzer_for_a_training_and_by_hand(
     assert "Home 1F" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_the_decisions_of_a_run_as_an_sqlite_file(environment: EnhancedPyBoyPokemonCrystalEnv) -> None:
     trainer = HybridLLMRLTrainer(environment, settings={"rl": "none"})
     trainer.train(total_episodes=1, max_steps_per_episode=10, eval_interval=None)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from support.own_classes import CustomPokemonEnv, CustomRewardEnvironment
+from support.variants import long_after
 
 from pkmncli import (
     EnhancedPyBoyPokemonCrystalEnv,
@@ -35,6 +36,7 @@ from pkmncli.testing import (
 from pkmncli.testing.trainers import QUICK
 
 
+@pytest.mark.long
 def test_quick_start(config: str) -> None:
     trainer = create_trainer_from_config(config)
     summary = trainer.train(total_episodes=2, max_steps_per_episode=40)
@@ -124,6 +126,7 @@ def test_recovery_from_an_error(config: str, capsys: pytest.CaptureFixture[str])
     assert summary["total_episodes"] == 3
 
 
+@pytest.mark.long
 def test_a_callback_that_saves_the_best(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     trainer = create_trainer_from_config(config)
     best_reward = 0.0
@@ -172,7 +175,7 @@ def test_the_level_info_has_no_line_for_each_decision(environment: EnhancedPyBoy
     assert "DEBUG" not in trainer.run.log_file.read_text()
 
 
-@pytest.mark.parametrize(("made", "more"), [(CustomPokemonEnv, 50.0), (CustomRewardEnvironment, 100.0)])
+@pytest.mark.parametrize(("made", "more"), long_after(1, [(CustomPokemonEnv, 50.0), (CustomRewardEnvironment, 100.0)]))
 def test_custom_rewards(made: type[EnhancedPyBoyPokemonCrystalEnv], more: float) -> None:
     trainer = HybridLLMRLTrainer(made(), settings={"rl": "none"})
     summary = trainer.train(total_episodes=1, max_steps_per_episode=5, eval_interval=None)

@@ -39,6 +39,7 @@ def profile_file(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @fuzzed(profile_file(), examples=12)
+@pytest.mark.long
 def test_game_profiles(file: tuple[str, str]) -> None:
     with TemporaryDirectory() as folder:
         place = Path(folder) / "game"
@@ -150,6 +151,7 @@ def header_of(data: bytes) -> dict[str, Any]:
 
 
 @fuzzed(changed(header_of(STATE)), examples=60)
+@pytest.mark.long
 def test_headers_of_saved_states(header: Any) -> None:
     try:
         text = json.dumps(header).encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from support.fuzzing import changed, fuzzed
 from support.reply_forms import FORM
@@ -25,6 +26,7 @@ REPLY = {
 
 
 @fuzzed(changed(REPLY), st.text(max_size=20), st.text(max_size=20), examples=100)
+@pytest.mark.long
 def test_replies(value: Any, before: str, after: str) -> None:
     """Whatever a model writes, it becomes a few presses of known buttons or nothing."""
     try:

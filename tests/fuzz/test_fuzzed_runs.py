@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from support.fuzzing import changed, damaged, fuzzed
@@ -113,6 +114,7 @@ def damaged_table(draw: st.DrawFn) -> tuple[Path, bytes]:
 
 
 @fuzzed(st.deferred(damaged_table), examples=25)
+@pytest.mark.long
 def test_tables(file: tuple[Path, bytes]) -> None:
     """A row that is read was recorded: damage is told, or was where nothing is read."""
     with TemporaryDirectory() as folder:
@@ -156,6 +158,7 @@ def page() -> TestClient:
     st.binary(max_size=200),
     examples=40,
 )
+@pytest.mark.long
 def test_requests_of_the_page(path: str, query: dict[str, str], method: str, body: bytes) -> None:
     """Each is answered, or refused as one that was wrong."""
     address = "/api/" + quote(path.encode("utf-8", "surrogatepass"), safe="/.")

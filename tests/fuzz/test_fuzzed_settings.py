@@ -32,6 +32,7 @@ SETTINGS: dict[str, Any] = {
 
 
 @fuzzed(changed(SETTINGS), examples=60)
+@pytest.mark.long
 def test_settings(content: Any) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.json"

@@ -14,7 +14,6 @@ import pytest
 from support.killed_training import train_until
 from support.terminal_session import terminal_session
 from support.toy_environments import KINDS, training_of
-from support.variants import long_after
 from support.warm_python import WarmProcess
 
 from pkmncli.training.recording.counters import RECENT_EPISODES
@@ -92,7 +91,8 @@ def test_a_killed_training_resumes_exactly_and_every_command_reads_it(
     check_every_reader(partial(piped, tmp_path), course, tmp_path, name, "whole", "killed")
 
 
-@pytest.mark.parametrize("name", long_after(1, ["vector", "switches", "words"]))
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["vector", "switches", "words"])
 def test_every_command_reads_a_training_that_went_on(
     name: str, pkmn: Callable[..., Any], course: Course, tmp_path: Path
 ) -> None:

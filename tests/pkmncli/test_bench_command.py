@@ -67,6 +67,7 @@ def test_figures_as_json(pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPat
         assert figure["met"] in (True, False)
 
 
+@pytest.mark.long
 def test_figures_as_a_table(pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup.bench_startup, "__defaults__", (1, never))
     result = pkmn("bench", "startup")
@@ -76,6 +77,7 @@ def test_figures_as_a_table(pkmn: Callable[..., Any], monkeypatch: pytest.Monkey
     assert "at most 9" in words and "at most 2" in words
 
 
+@pytest.mark.long
 def test_an_environment_shows_what_reading_its_state_takes_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """The row is there once, in percent, with a ceiling, if the environment can measure it."""
     monkeypatch.setattr(environment_bench, "STEPS_PER_ROUND", 4)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.variants import long_after
 
 from pkmncli.runs import Run
 
@@ -57,6 +58,7 @@ def described(files: Files, **changes: Any) -> Files:
     return {**files, "bundle.json": json.dumps(about).encode()}
 
 
+@pytest.mark.long
 def test_an_imported_run_is_replayed_and_not_resumed(pkmn: Pkmn, bundle: Path, tmp_path: Path) -> None:
     imported = pkmn("import", "it.zip", "--save-dir=theirs")
     assert (imported.code, imported.err) == (0, "")
@@ -112,6 +114,7 @@ def test_a_secret_is_not_shared(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.zip")) == list(tmp_path.glob(".*")) == []
 
 
+@pytest.mark.long
 def test_files_and_runs_of_that_name_stay(pkmn: Pkmn, bundle: Path) -> None:
     again = pkmn("export", "it", "--bundle=it.zip")
     assert (again.code, again.err) == (
@@ -137,29 +140,37 @@ def test_options_of_other_exports_are_refused(pkmn: Pkmn, run: Run, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [
-        (lambda files: described({**files, "../evil.json": b"{}"}), "a run has no file '../evil.json'"),
-        (lambda files: described({**files, "/tmp/evil.json": b"{}"}), "a run has no file '/tmp/evil.json'"),
-        (lambda files: described({**files, "run.lock": b"1"}), "a run has no file 'run.lock'"),
-        (lambda files: described({**files, "starts/../../x/a.parquet": b""}), "a run has no file"),
-        (lambda files: described(files, run="../it"), "run name '../it'"),
-        (lambda files: described(files, format=2), "has format 2, and this pkmncli reads 1: install a newer pkmncli"),
-        (lambda files: {**files, "bundle.json": b'{"format": 1, "run": "it"}'}, "bundle.json: checkpoint: "),
-        (lambda files: {**files, "names.json": b"{}"}, "names.json is not what was written"),
-        (lambda files: {**files, "names.json": bytes(10**7)}, "names.json is not what was written"),
-        (lambda files: {**files, "more.mp4": b""}, "its files are not those in bundle.json"),
-        (lambda files: {name: files[name] for name in files if name != "bundle.json"}, "it has no bundle.json"),
-        (lambda files: {**files, "bundle.json": b"{" * 10}, "is damaged, or no bundle"),
-        (
-            lambda files: described({name: files[name] for name in files if not name.endswith("learner.safetensors")}),
-            "learner.safetensors is missing",
-        ),
-        (lambda files: described({**files, "config.toml": b"x ="}), "config.toml is damaged"),
-        (
-            lambda files: described({**files, "versions.json": files["versions.json"].replace(b": 1,", b": 9,")}),
-            "has layout 9",
-        ),
-    ],
+    long_after(
+        1,
+        [
+            (lambda files: described({**files, "../evil.json": b"{}"}), "a run has no file '../evil.json'"),
+            (lambda files: described({**files, "/tmp/evil.json": b"{}"}), "a run has no file '/tmp/evil.json'"),
+            (lambda files: described({**files, "run.lock": b"1"}), "a run has no file 'run.lock'"),
+            (lambda files: described({**files, "starts/../../x/a.parquet": b""}), "a run has no file"),
+            (lambda files: described(files, run="../it"), "run name '../it'"),
+            (
+                lambda files: described(files, format=2),
+                "has format 2, and this pkmncli reads 1: install a newer pkmncli",
+            ),
+            (lambda files: {**files, "bundle.json": b'{"format": 1, "run": "it"}'}, "bundle.json: checkpoint: "),
+            (lambda files: {**files, "names.json": b"{}"}, "names.json is not what was written"),
+            (lambda files: {**files, "names.json": bytes(10**7)}, "names.json is not what was written"),
+            (lambda files: {**files, "more.mp4": b""}, "its files are not those in bundle.json"),
+            (lambda files: {name: files[name] for name in files if name != "bundle.json"}, "it has no bundle.json"),
+            (lambda files: {**files, "bundle.json": b"{" * 10}, "is damaged, or no bundle"),
+            (
+                lambda files: described(
+                    {name: files[name] for name in files if not name.endswith("learner.safetensors")}
+                ),
+                "learner.safetensors is missing",
+            ),
+            (lambda files: described({**files, "config.toml": b"x ="}), "config.toml is damaged"),
+            (
+                lambda files: described({**files, "versions.json": files["versions.json"].replace(b": 1,", b": 9,")}),
+                "has layout 9",
+            ),
+        ],
+    ),
 )
 def test_a_hostile_or_damaged_bundle_is_refused(
     change: Callable[[Files], Files], message: str, pkmn: Pkmn, bundle: Path, tmp_path: Path

@@ -115,6 +115,7 @@ def test_damage_completes_nothing(complete: Complete, run: Run) -> None:
     assert set(complete("train", "--goal", "")) == {"first", "last"}
 
 
+@pytest.mark.long
 def test_nothing_heavy_is_imported(run: Run, tmp_path: Path) -> None:
     code = (
         "import sys, os; os.environ.update(_PKMN_COMPLETE='complete_bash', COMP_WORDS='pkmn eval f', COMP_CWORD='2')\n"

@@ -74,7 +74,7 @@ READING = [
 ]
 
 
-@pytest.mark.parametrize("damage", long_after(4, DAMAGES))
+@pytest.mark.parametrize("damage", long_after(1, DAMAGES))
 def test_what_only_tells_something_is_no_reason_to_refuse(damage: Callable[[Path], None], pkmn: Pkmn, run: Run) -> None:
     for name in ("names.json", "summary.json", "command.txt", "log.txt", "run.lock"):
         damage(run.folder / name)
@@ -133,7 +133,9 @@ def test_commands_in_another_encoding_stay_as_they_were(run: Run) -> None:
     assert b"\xff.gbc" in lines[-1]
 
 
-@pytest.mark.parametrize(("damage", "code"), [(a_pipe, 5), (a_folder, 5), (empty, 0), (no_text, 0), (missing, 0)])
+@pytest.mark.parametrize(
+    ("damage", "code"), long_after(1, [(a_pipe, 5), (a_folder, 5), (empty, 0), (no_text, 0), (missing, 0)])
+)
 def test_a_lock_that_is_no_file_is_told(damage: Callable[[Path], None], code: int, pkmn: Pkmn, run: Run) -> None:
     damage(run.lock_file)
     result = pkmn("train", "--resume", "it", "--steps=245")

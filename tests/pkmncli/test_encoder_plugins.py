@@ -56,17 +56,15 @@ def learner_of(run: Run) -> tuple[Any, Any]:
     return learner, environment
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("patches")
 @pytest.mark.parametrize(
     ("encoder", "own", "rl"),
-    long_after(
-        1,
-        [
-            ("patches", "patch_features=8", "dqn"),
-            ("embedding", "screen_channels=[4,8]", "ppo"),
-            ("convolution", "", "a2c"),
-        ],
-    ),
+    [
+        ("patches", "patch_features=8", "dqn"),
+        ("embedding", "screen_channels=[4,8]", "ppo"),
+        ("convolution", "", "a2c"),
+    ],
 )
 def test_a_run_lives_with_it(encoder: str, own: str, rl: str, pkmn: Pkmn, tmp_path: Path) -> None:
     sets = [f"--set={rl}.encoder={encoder}", *([f"--set={encoder}.{own}"] if own else [])]
@@ -116,6 +114,7 @@ def test_a_wrong_choice_is_told_in_a_line(arguments: list[str], complaint: str, 
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.long
 def test_a_run_whose_encoder_is_gone_is_told(pkmn: Pkmn, tmp_path: Path) -> None:
     assert pkmn("train", "--steps=20", "--run-name=it", *SHORT).code == 0
     config = tmp_path / "runs" / "it" / "config.toml"

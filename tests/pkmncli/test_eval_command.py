@@ -83,6 +83,7 @@ def test_one_environment_or_two_now_or_later_the_result_is_the_same(mode: str, p
         assert len({bytes(episode["fine_hashes"]) for episode in one}) == 3, "each episode has a course of its own"
 
 
+@pytest.mark.long
 def test_seeds(pkmn: Pkmn, run: Run) -> None:
     """Another seed plays other episodes, and none is one that training played."""
     options = ["eval", "it", "--episodes=2", "--max-steps-per-episode=25", "--mode=random", "--json"]
@@ -238,7 +239,8 @@ def test_wrong_usage_is_told(options: list[str], code: int, expected: str, pkmn:
     assert not (run.folder / "evaluations").exists()
 
 
-@pytest.mark.parametrize("mode", long_after(1, ["rl-only", "adaptive"]))
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["rl-only", "adaptive"])
 def test_a_run_with_a_language_model_is_evaluated_without_it(
     mode: str, pkmn: Pkmn, small_training: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.variants import long_after
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
@@ -30,7 +31,7 @@ def run(shared_run: Callable[..., Path], tmp_path: Path) -> Run:
     return Run(shutil.copytree(shared_run(), tmp_path / "runs" / "it"))
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("form", long_after(1, ["csv", "parquet"]))
 def test_the_line_that_is_printed_loads_the_tables(form: str, pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     with run.locked():  # as while it trains
         result = pkmn("export", "it", f"--format={form}", "--to=out it's")
@@ -54,6 +55,7 @@ def test_the_line_that_is_printed_loads_the_tables(form: str, pkmn: Pkmn, run: R
     store.close()
 
 
+@pytest.mark.long
 def test_the_line_that_is_printed_opens_the_sqlite_file(pkmn: Pkmn, run: Run) -> None:
     result = pkmn("export", "it", "--format=sqlite", "--to=out")
     assert (result.code, result.err) == (0, "")
@@ -68,6 +70,7 @@ def test_the_line_that_is_printed_opens_the_sqlite_file(pkmn: Pkmn, run: Run) ->
     assert pkmn("export", "it", "--format=sqlite", "--to=out", "--overwrite").code == 0
 
 
+@pytest.mark.long
 def test_the_policy_plays_as_the_learner_does(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     result = pkmn("export", "it", "--policy", "--no-tables", "--checkpoint=160")
     assert (result.code, result.err) == (0, "")
@@ -95,6 +98,7 @@ def test_the_policy_plays_as_the_learner_does(pkmn: Pkmn, run: Run, tmp_path: Pa
     environment.close()
 
 
+@pytest.mark.long
 def test_an_earlier_export_is_replaced_only_when_asked(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     assert pkmn("export", "it").code == 0
     metrics = tmp_path / "it-export" / "metrics.csv"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pkmncli.api import parse_json, read_given, read_given_text
+from pkmncli.api import parse_json, quoted_path, read_given, read_given_text
 from pkmncli.api.data_text import MOST_BYTES, MOST_TEXT
 
 Pkmn = Callable[..., Any]
@@ -84,3 +84,13 @@ def test_an_object_with_two_values_of_one_name_is_no_json() -> None:
     with pytest.raises(ValueError, match="'seed' is there twice"):
         parse_json('{"a": {"seed": 1, "steps": 2, "seed": 1}}')
     assert parse_json('[{"seed": 1}, {"seed": 2}]') == [{"seed": 1}, {"seed": 2}]
+
+
+def test_a_path_to_paste_is_short_and_leads_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    assert quoted_path(here / "my runs" / "it") == "'my runs/it'"
+    assert quoted_path(Path("runs/it")) == "runs/it"
+    assert quoted_path(tmp_path / "runs") == str(tmp_path / "runs")
+    assert quoted_path(here) == "."

@@ -194,6 +194,7 @@ def test_a_database_whose_views_call_functions(pkmn: Pkmn, tmp_path: Path, marke
     assert result.code == 0 and "1 decision" in result.out, result
 
 
+@pytest.mark.long
 def test_a_run_that_names_code(pkmn: Pkmn, shared_run: Callable[..., Path], tmp_path: Path, marker: Path) -> None:
     """A class that a run's settings name must be one of the environment's kind, and come from what is installed."""
     for name in ("os:system", "subprocess:Popen", "builtins:exec", "code_beside_it:Runs"):
@@ -207,6 +208,7 @@ def test_a_run_that_names_code(pkmn: Pkmn, shared_run: Callable[..., Path], tmp_
         assert result.code == 2 and "env_class" in result.err, result
 
 
+@pytest.mark.long
 def test_no_module_of_the_current_folder_is_taken_for_ours(tmp_path: Path, marker: Path) -> None:
     for name in ("pkmn_pyboy", "pkmncli", "numpy", "plugin", "sitecustomize"):
         (tmp_path / f"{name}.py").write_text(f"import os\nos.system('touch {marker}')\n")

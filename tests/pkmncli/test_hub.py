@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 from support.hub_server import READER, STRANGER, WRITER, HubServer
+from support.variants import long_after
 
 from pkmncli.command_table import build_command
 from pkmncli.runs import Run
@@ -74,6 +75,7 @@ def card_of(hub: HubServer, name: str = "me/agent") -> str:
 # Sharing ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_shared_run_comes_back(pkmn: Pkmn, hub: HubServer, run: Run, tmp_path: Path) -> None:
     shared = pkmn("export", "it", "--bundle=hf:me/agent")
     assert shared.code == 0, shared.err
@@ -94,6 +96,7 @@ def test_a_shared_run_comes_back(pkmn: Pkmn, hub: HubServer, run: Run, tmp_path:
     assert {one.token for one in hub.asked if "/storage/" in one.path} == {None}, "the token stays with the hub"
 
 
+@pytest.mark.long
 def test_a_private_run_is_read_with_its_owners_token_only(
     pkmn: Pkmn, hub: HubServer, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +111,7 @@ def test_a_private_run_is_read_with_its_owners_token_only(
         assert "has no model repository me/agent, or it is private and your token may not read it" in refused.err
 
 
+@pytest.mark.long
 def test_a_second_run_becomes_the_newest_revision_when_asked(pkmn: Pkmn, hub: HubServer, run: Run) -> None:
     assert pkmn("export", "it", "--bundle=hf:me/agent").code == 0
     repository = hub.repositories["me/agent"]
@@ -133,6 +137,7 @@ def test_a_public_repository_takes_no_private_run(pkmn: Pkmn, hub: HubServer, ru
     assert len(hub.repositories["me/agent"].revisions) == 2
 
 
+@pytest.mark.long
 def test_another_model_is_not_overwritten(pkmn: Pkmn, hub: HubServer, run: Run) -> None:
     assert pkmn("export", "it", "--bundle=hf:me/agent").code == 0
     hub.repositories["me/agent"].add({"README.md": b"mine", "model.safetensors": b"weights"})
@@ -145,6 +150,7 @@ def test_another_model_is_not_overwritten(pkmn: Pkmn, hub: HubServer, run: Run) 
 # The card ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_card_has_score_settings_and_commands_that_work(pkmn: Pkmn, hub: HubServer, run: Run) -> None:
     evaluate(run)
     assert pkmn("export", "it", "--bundle=hf:me/agent").code == 0
@@ -263,10 +269,13 @@ def test_what_is_not_there_is_named(pkmn: Pkmn, hub: HubServer, run: Run) -> Non
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [
-        (lambda content: content[:-40], "hf:me/agent is damaged, or no bundle"),
-        (lambda content: b"no zip", "hf:me/agent is damaged, or no bundle"),
-    ],
+    long_after(
+        1,
+        [
+            (lambda content: content[:-40], "hf:me/agent is damaged, or no bundle"),
+            (lambda content: b"no zip", "hf:me/agent is damaged, or no bundle"),
+        ],
+    ),
 )
 def test_what_is_fetched_is_checked_like_a_file(
     change: Callable[[bytes], bytes], message: str, pkmn: Pkmn, hub: HubServer, run: Run, tmp_path: Path
@@ -341,11 +350,14 @@ def test_a_token_in_the_keyring_is_used(pkmn: Pkmn, hub: HubServer, run: Run, mo
 
 @pytest.mark.parametrize(
     ("token", "name", "code", "message"),
-    [
-        (STRANGER, "me/agent", 2, "the token may not write to me/agent"),
-        (READER, "me/agent", 2, "the token may not write to me/agent"),
-        ("hf_" + "x" * 24, "me/agent", 2, "refuses the token: make a new one at"),
-    ],
+    long_after(
+        1,
+        [
+            (STRANGER, "me/agent", 2, "the token may not write to me/agent"),
+            (READER, "me/agent", 2, "the token may not write to me/agent"),
+            ("hf_" + "x" * 24, "me/agent", 2, "refuses the token: make a new one at"),
+        ],
+    ),
 )
 def test_a_token_that_may_not_write_is_refused(
     token: str,
@@ -395,8 +407,8 @@ def test_a_hub_that_is_out_of_order_is_named(pkmn: Pkmn, hub: HubServer, run: Ru
     assert "answers 503: try again in some minutes" in result.err
 
 
-@pytest.mark.parametrize("broken", ["/storage/", "/preupload/", "/commit/", "/verify/", "/batch"])
-@pytest.mark.parametrize("status", [0, 500])
+@pytest.mark.parametrize("broken", long_after(1, ["/storage/", "/preupload/", "/commit/", "/verify/", "/batch"]))
+@pytest.mark.parametrize("status", long_after(1, [0, 500]))
 def test_an_upload_that_breaks_off_publishes_nothing_and_is_done_again(
     status: int, broken: str, pkmn: Pkmn, hub: HubServer, run: Run
 ) -> None:

@@ -74,6 +74,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "it"
 
 
+@pytest.mark.long
 def test_the_logs_of_a_run_show_question_answer_and_what_was_made_of_it(pkmn: Pkmn, run: Path) -> None:
     result = pkmn("llm", "logs", str(run), "--json")
     assert result.code == 0, result.err
@@ -336,6 +337,7 @@ def keyring() -> Iterator[dict[tuple[str, str], str]]:
     library.set_keyring(before)
 
 
+@pytest.mark.long
 def test_a_stored_key_is_used_never_shown_and_gives_way_to_a_variable(
     pkmn: Pkmn,
     server: FaultServer,

@@ -55,7 +55,8 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("command", long_after(2, COMMANDS))
+@pytest.mark.long
+@pytest.mark.parametrize("command", COMMANDS)
 def test_an_image_that_is_nowhere_is_named_with_what_to_do(command: str, place: Path, pkmn: Pkmn) -> None:
     result = pkmn(*COMMANDS[command])
     assert result.code == 3
@@ -120,6 +121,7 @@ def test_another_image_is_refused(command: str, place: Path, pkmn: Pkmn, tmp_pat
         assert pkmn(*COMMANDS[command]).code == 3
 
 
+@pytest.mark.long
 def test_a_run_that_goes_on_keeps_the_new_place(place: Path, pkmn: Pkmn, tmp_path: Path) -> None:
     assert pkmn(*COMMANDS["resume"], f"--rom={place / 'kept.gbc'}").code == 0
     settings = ResolvedSettings.from_run(tmp_path / "runs" / "image", get_registry())

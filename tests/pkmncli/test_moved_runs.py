@@ -98,7 +98,8 @@ def moved(shared_run: SharedRun, folder: Path) -> Path:
     return Path(shutil.copytree(shared_run(), folder / shared_run().name))
 
 
-@pytest.mark.parametrize("folder", long_after(1, FOLDERS))
+@pytest.mark.long
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_a_folder_changes_no_value(
     folder: str, at_home: dict[str, Any], pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
 ) -> None:
@@ -117,7 +118,7 @@ def test_a_folder_changes_no_value(
             assert relative.read(table) == original.read(table)
 
 
-@pytest.mark.parametrize("folder", ["seed=3", "a*", "say 'x'", os.fsdecode(b"no\xffutf8")])
+@pytest.mark.parametrize("folder", long_after(1, ["seed=3", "a*", "say 'x'", os.fsdecode(b"no\xffutf8")]))
 def test_an_export_goes_to_any_folder(
     folder: str, at_home: dict[str, Any], pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
 ) -> None:
@@ -183,7 +184,8 @@ READERS = {
 """The commands that read each table."""
 
 
-@pytest.mark.parametrize("table", long_after(1, READERS))
+@pytest.mark.long
+@pytest.mark.parametrize("table", READERS)
 def test_commands_tell_of_tables_that_are_gone_and_of_damaged_ones(
     table: str, pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
 ) -> None:
@@ -207,6 +209,7 @@ def test_commands_tell_of_tables_that_are_gone_and_of_damaged_ones(
         assert re.search(rf"{table}.*(missing|is not what was recorded)", line)
 
 
+@pytest.mark.long
 def test_checkpoints_on_a_disk_that_is_not_there_are_not_taken_for_none(
     pkmn: Pkmn, shared_run: SharedRun, tmp_path: Path
 ) -> None:

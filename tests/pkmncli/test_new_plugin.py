@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.variants import long_after
 
 from pkmncli import cli
 from pkmncli.errors import EXIT_USAGE
@@ -30,7 +31,7 @@ def test_all_kinds_are_written_and_named(tmp_path: Path, capsys: pytest.CaptureF
         assert (root / "tests" / f"test_{kind}.py").is_file()
 
 
-@pytest.mark.parametrize("name", ["a", "coin-hunt", "abcdefghijklmnopqr", "a-b-c-d-e-f-g-h-ij"])
+@pytest.mark.parametrize("name", long_after(1, ["a", "coin-hunt", "abcdefghijklmnopqr", "a-b-c-d-e-f-g-h-ij"]))
 def test_what_is_written_is_lint_clean(name: str, tmp_path: Path) -> None:
     assert cli.run(["plugins", "new", name, "--kind", KINDS, "--dir", str(tmp_path)]) == 0
     for check in (["check", "--no-cache", "."], ["format", "--no-cache", "--check", "."]):
@@ -50,6 +51,7 @@ def test_a_class_is_not_called_a_reward_twice(name: str, target: str, tmp_path: 
     assert f"class {target}:" in (tmp_path / package / package / "reward.py").read_text()
 
 
+@pytest.mark.long
 def test_the_parts_that_are_written_keep_the_contracts_and_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli.run(["plugins", "new", "fresh-start", "--kind", KINDS, "--dir", str(tmp_path)]) == 0
     monkeypatch.syspath_prepend(str(tmp_path / "pkmn_fresh_start"))

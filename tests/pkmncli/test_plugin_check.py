@@ -285,7 +285,7 @@ def test_the_examples_own_tests_pass(example: str) -> None:
     assert "3 passed" in result.stdout
 
 
-@pytest.mark.parametrize("module", BUILT_IN)
+@pytest.mark.parametrize("module", long_after(1, BUILT_IN))
 def test_built_in_plugins_keep_the_contracts(module: str) -> None:
     __import__(module)
     assert check_plugin(sys.modules[module])

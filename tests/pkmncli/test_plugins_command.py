@@ -100,6 +100,7 @@ def test_show_suggests(shown: Callable[..., str]) -> None:
     assert "no plugin brings 'coin'; did you mean 'coins'?" in shown("show", "coin", code=2)
 
 
+@pytest.mark.long
 def test_check_tries_a_plugin_by_its_own_name_and_by_what_it_brings(
     shown: Callable[..., str], plugin_registry: Registry
 ) -> None:

@@ -32,6 +32,7 @@ def test_shares_in_percent_add_up_to_100(parts: list[float], percents: list[int]
     assert whole_percents(parts) == percents
 
 
+@pytest.mark.long
 def test_without_a_learner_nothing_is_trained(pkmn: Callable[..., Any]) -> None:
     played = pkmn("train", "--no-rl", "--steps=12", "--max-steps-per-episode=10", "--envs=1", "--no-film")
     assert played.code == 0

@@ -83,6 +83,7 @@ def test_the_policy_that_ships_can_be_watched(pkmn: Pkmn, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_run_becomes_the_policy_of_a_game(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "game" / "pretrained"
     result = exported(pkmn, folder)

@@ -60,6 +60,7 @@ def test_an_audit_without_a_network_is_no_fault(tmp_path: Path) -> None:
     assert result.returncode == 0 and "not audited" in result.stderr, result
 
 
+@pytest.mark.long
 def test_imports_keep_to_the_rules() -> None:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageSequence
+from support.variants import long_after
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmncli.api import Action, Environment
@@ -95,11 +96,14 @@ def test_it_agrees_in_another_process(run_pkmn: Callable[..., subprocess.Complet
 
 @pytest.mark.parametrize(
     ("which", "title"),
-    [
-        ("last", "episode 3 of environment 1"),
-        ("1.2", "episode 2 of environment 1"),
-        ("0", "episode 0 of environment 0"),
-    ],
+    long_after(
+        1,
+        [
+            ("last", "episode 3 of environment 1"),
+            ("1.2", "episode 2 of environment 1"),
+            ("0", "episode 0 of environment 0"),
+        ],
+    ),
 )
 def test_episodes_by_name(which: str, title: str, pkmn: Pkmn, two_environments: Run) -> None:
     result = pkmn("replay", "--episode", which)
@@ -147,6 +151,7 @@ def test_a_changed_hash_is_noticed(pkmn: Pkmn, run: Run) -> None:
     assert "differs from the record at step 18" in result.err
 
 
+@pytest.mark.long
 def test_changed_work_ram_is_noticed(pkmn: Pkmn, run: Run) -> None:
     rewrite(run, memory_hashes=lambda row: changed(row["memory_hashes"], 11, row["memory_hashes"][11] ^ 1))
     result = pkmn("replay")
@@ -154,6 +159,21 @@ def test_changed_work_ram_is_noticed(pkmn: Pkmn, run: Run) -> None:
     assert "differs from the record at step 30: the state is the same, but the memory is not" in result.err
 
 
+def test_a_hash_of_an_earlier_version_of_the_environment_is_accepted(run: Run) -> None:
+    environment = environment_of(run)
+    try:
+        episode = recorded(run)[0]
+        older = replace(episode, memory_hashes={step: own ^ 1 for step, own in episode.memory_hashes.items()})
+        assert not replay(environment, older).equal
+        environment.earlier_memory_hashes = lambda: [environment.memory_hash() ^ 1]  # type: ignore[attr-defined]
+        agreement = replay(environment, older)
+        assert agreement.equal
+        assert agreement.memory_checks == len(older.memory_hashes) > 0
+    finally:
+        environment.close()
+
+
+@pytest.mark.long
 def test_another_seed_does_not_agree(run: Run) -> None:
     environment = environment_of(run)
     try:
@@ -179,6 +199,7 @@ def pictures(film: Path) -> NDArray[np.uint8]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["best.mp4", "best.gif"])
 def test_a_film_shows_the_episode(name: str, pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
@@ -200,6 +221,7 @@ def folder_of(path: Path) -> NDArray[np.uint8]:
     return np.stack([np.asarray(Image.open(file).convert("RGB")) for file in sorted(path.glob("*.png"))])
 
 
+@pytest.mark.long
 def test_a_folder_of_pictures_holds_every_step_four_times_as_large(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     result = pkmn("replay", "--video", "pictures")
     assert (result.code, result.err) == (0, "")
@@ -229,6 +251,7 @@ def test_an_overlay_leaves_the_picture_whole_and_says_below_what_was_decided(
     assert len(np.unique(below.reshape(30, -1), axis=0)) == 30, "each step says something of its own"
 
 
+@pytest.mark.long
 def test_captions_are_those_of_the_recorded_decisions(run: Run) -> None:
     store = open_store(get_registry(), run.folder)
     rows = store.read("decisions", "environment = 0 AND episode = 0")
@@ -267,6 +290,7 @@ def test_two_runs_stand_side_by_side_until_both_are_over(
     assert (both[:, :576, 656:] == folder_of(tmp_path / "alone")).all()
 
 
+@pytest.mark.long
 def test_it_can_begin_at_a_milestone(pkmn: Pkmn, run: Run, tmp_path: Path) -> None:
     best = max(recorded(run), key=lambda episode: episode.total_reward)
     assert pkmn("replay", "--video", "late", "--from", "outside").code == 0
@@ -285,7 +309,7 @@ def test_it_can_begin_at_a_milestone(pkmn: Pkmn, run: Run, tmp_path: Path) -> No
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("name", ["best.mp4", "best.gif", "best"])
+@pytest.mark.parametrize("name", long_after(1, ["best.mp4", "best.gif", "best"]))
 def test_ctrl_c_while_filming_leaves_nothing(
     name: str, pkmn: Pkmn, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,6 +330,7 @@ def test_ctrl_c_while_filming_leaves_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
+@pytest.mark.long
 def test_a_terminal_shows_the_game_and_the_words_below(pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINES", "30")
     plain = pkmn("replay", "--terminal", "--speed=100")
@@ -318,9 +343,9 @@ def test_a_terminal_shows_the_game_and_the_words_below(pkmn: Pkmn, run: Run, mon
     assert all(page.count("\n") <= 30 for page in pages[:-1]), "it fits"
 
 
-@pytest.mark.parametrize("options", [(), ("--verify",)])
+@pytest.mark.parametrize("options", long_after(1, [[], ["--verify"]]))
 def test_ctrl_c_within_a_step_is_not_swallowed(
-    options: tuple[str, ...], pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch
+    options: list[str], pkmn: Pkmn, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An error that a signal raises within PyBoy's compiled code would be printed and lost."""
     steps = 0
@@ -377,6 +402,7 @@ def test_an_unknown_kind_of_film_is_told(pkmn: Pkmn, run: Run, tmp_path: Path) -
     assert not (tmp_path / "best.xyz").exists()
 
 
+@pytest.mark.long
 def test_an_evaluation_replays(pkmn: Pkmn, run: Run) -> None:
     missing = pkmn("replay", "--evaluation")
     assert missing.code == 5 and "pkmn eval it" in missing.err

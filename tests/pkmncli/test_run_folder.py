@@ -96,6 +96,7 @@ def test_another_layout_names_the_version_that_wrote_it(tmp_path: Path) -> None:
         open_run("old", tmp_path)
 
 
+@pytest.mark.long
 def test_one_training_at_a_time(tmp_path: Path) -> None:
     run = create_run(tmp_path, "quillwood", "dqn", name="busy")
     other = (

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.variants import long_after
 
 from pkmncli.config import ResolvedSettings, resolve_settings
 from pkmncli.config.run_file_end import find_end
@@ -135,7 +136,7 @@ def test_settings_that_are_newer_than_the_run_are_told(pkmn: Pkmn, run: Run) -> 
     assert "does not name dqn." in result.err and "dqn.gamma" in result.err and "defaults are taken" in result.err
 
 
-@pytest.mark.parametrize("how", ["cut", "empty"])
+@pytest.mark.parametrize("how", long_after(1, ["cut", "empty"]))
 def test_no_command_takes_defaults_for_what_was_lost(how: str, pkmn: Pkmn, run: Run) -> None:
     text = run.config_file.read_text()
     run.config_file.write_text("\n".join(text.splitlines()[:12]) if how == "cut" else "")
@@ -156,6 +157,7 @@ def test_no_command_takes_defaults_for_what_was_lost(how: str, pkmn: Pkmn, run: 
     assert run.config_file.read_bytes() == damaged
 
 
+@pytest.mark.long
 def test_a_run_file_that_was_cut_is_no_settings_file_either(pkmn: Pkmn, run: Run) -> None:
     text = run.config_file.read_text()
     run.config_file.write_text("\n".join(text.splitlines()[:12]))

@@ -196,7 +196,7 @@ def assert_said(text: str, *parts: str) -> None:
     assert KEY not in text
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", long_after(1, CASES), ids=lambda case: case.name)
 def test_a_service_is_asked_or_told_what_is_wrong(
     case: Case, pkmn: Pkmn, server: FaultServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,7 +229,8 @@ FAILING = [
 """One of each kind: the same check at the start stands before each of them."""
 
 
-@pytest.mark.parametrize("case", long_after(1, FAILING), ids=lambda case: case.name)
+@pytest.mark.long
+@pytest.mark.parametrize("case", FAILING, ids=lambda case: case.name)
 def test_a_training_may_do_without_it(
     case: Case, pkmn: Pkmn, server: FaultServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -242,20 +243,18 @@ def test_a_training_may_do_without_it(
     assert summary["llm"]["llm_steps"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("behaviour", "options", "said"),
-    long_after(
-        2,
-        [
-            (Behaviour(send=never), ["--llm-timeout-s=0.2"], "raise --llm-load-timeout-s"),
-            (Behaviour(status=503, message="Loading model"), ["--llm-timeout-s=0.1"], "still loading the model"),
-            (Behaviour(status=401), [], "Its key was refused"),
-            (Behaviour(status=400, message="not to our taste"), [], "refused the requests"),
-            (Behaviour(body=_thoughts("openai")), [], "--set ollama.think=false"),
-            (Behaviour(text="hm"), [], "could not be read"),
-            (Behaviour(text=GOOD), [], "steps.\n"),
-        ],
-    ),
+    [
+        (Behaviour(send=never), ["--llm-timeout-s=0.2"], "raise --llm-load-timeout-s"),
+        (Behaviour(status=503, message="Loading model"), ["--llm-timeout-s=0.1"], "still loading the model"),
+        (Behaviour(status=401), [], "Its key was refused"),
+        (Behaviour(status=400, message="not to our taste"), [], "refused the requests"),
+        (Behaviour(body=_thoughts("openai")), [], "--set ollama.think=false"),
+        (Behaviour(text="hm"), [], "could not be read"),
+        (Behaviour(text=GOOD), [], "steps.\n"),
+    ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_the_last_line_on_the_model_fits_what_happened(
@@ -269,6 +268,7 @@ def test_the_last_line_on_the_model_fits_what_happened(
     assert said in line
 
 
+@pytest.mark.long
 def test_a_model_that_loads_longer_than_an_answer_may_take_is_loaded_once(
     pkmn: Pkmn, server: FaultServer, tmp_path: Path
 ) -> None:

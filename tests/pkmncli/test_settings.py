@@ -337,6 +337,7 @@ def test_a_run_reads_back_what_was_written(resolve: Resolve, tmp_path: Path, plu
     hidden=st.lists(st.integers(-(10**12), 10**12), max_size=4),
     parts=st.dictionaries(st.text(max_size=8), st.floats(min_value=-1e12, max_value=1e12), max_size=3),
 )
+@pytest.mark.long
 def test_any_value_survives_the_file(
     resolve: Resolve, tmp_path: Path, plugin_registry: Registry, **values: Any
 ) -> None:

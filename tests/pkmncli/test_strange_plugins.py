@@ -64,20 +64,18 @@ def test_whatever_an_import_raises_is_one_line(top: str, told: str, pkmn: Pkmn, 
     assert result.stderr == f"plugin 'odd' of odd 1.2 was left out: odd cannot be imported: {told}\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("top", "printed"),
-    long_after(
-        4,
-        [
-            ("print('hello from odd')", "hello from odd\n"),
-            ("import sys\nsys.stdout.write('half a line')", "half a line"),
-            ("import sys\nsys.stdout.close()", ""),
-            ("import sys\nsys.stderr.close()", ""),
-            ("import sys\nsys.__stdout__.close()", ""),
-            ("import sys\nsys.stdout = None", ""),
-            ("import sys, io\nsys.stdout = io.StringIO()", ""),
-        ],
-    ),
+    [
+        ("print('hello from odd')", "hello from odd\n"),
+        ("import sys\nsys.stdout.write('half a line')", "half a line"),
+        ("import sys\nsys.stdout.close()", ""),
+        ("import sys\nsys.stderr.close()", ""),
+        ("import sys\nsys.__stdout__.close()", ""),
+        ("import sys\nsys.stdout = None", ""),
+        ("import sys, io\nsys.stdout = io.StringIO()", ""),
+    ],
 )
 def test_what_an_import_does_to_standard_output_is_no_part_of_a_result(
     top: str, printed: str, pkmn: Pkmn, tmp_path: Path
@@ -95,17 +93,15 @@ def install_failing(plugins: Path, body: str) -> None:
     install_reward(plugins, f"if self.steps > 300:\n{lines}\nreturn 0.0", top=DEFINES_ODD)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "code", "told"),
-    long_after(
-        1,
-        [
-            ("raise Odd('map.toml', 3)", 7, "map.toml is odd in line 3\n"),
-            ("class Local(PkmnError): pass\nraise Local('made in a function')", 1, "made in a function\n"),
-            ("raise PkmnError('a lone \\udc80')", 1, "a lone \\udc80\n"),
-            ("class Silent(PkmnError):\n    def __str__(self): return None\nraise Silent", 1, "Silent\n"),
-        ],
-    ),
+    [
+        ("raise Odd('map.toml', 3)", 7, "map.toml is odd in line 3\n"),
+        ("class Local(PkmnError): pass\nraise Local('made in a function')", 1, "made in a function\n"),
+        ("raise PkmnError('a lone \\udc80')", 1, "a lone \\udc80\n"),
+        ("class Silent(PkmnError):\n    def __str__(self): return None\nraise Silent", 1, "Silent\n"),
+    ],
 )
 def test_a_users_error_in_a_worker_keeps_its_text_and_code(
     body: str, code: int, told: str, pkmn: Pkmn, tmp_path: Path
@@ -115,17 +111,15 @@ def test_a_users_error_in_a_worker_keeps_its_text_and_code(
     assert (result.returncode, result.stderr) == (code, told)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "told"),
-    long_after(
-        1,
-        [
-            ("raise Mute", "worker 0 was lost: Mute;"),
-            ("class Local(BaseException): pass\nraise Local('no exception')", "Local: no exception"),
-            ("import sys\nsys.exit(3)", "SystemExit: 3"),
-            ("import os\nos._exit(3)", "its process ended with exit code 3"),
-        ],
-    ),
+    [
+        ("raise Mute", "worker 0 was lost: Mute;"),
+        ("class Local(BaseException): pass\nraise Local('no exception')", "Local: no exception"),
+        ("import sys\nsys.exit(3)", "SystemExit: 3"),
+        ("import os\nos._exit(3)", "its process ended with exit code 3"),
+    ],
 )
 def test_whatever_else_ends_a_worker_is_told_and_it_is_replaced(
     body: str, told: str, pkmn: Pkmn, tmp_path: Path
@@ -137,7 +131,8 @@ def test_whatever_else_ends_a_worker_is_told_and_it_is_replaced(
     assert line.startswith("worker 0 was lost: ") and told in line
 
 
-@pytest.mark.parametrize("value", long_after(1, ["nan", "inf", "-inf"]))
+@pytest.mark.long
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
 def test_a_reward_that_is_no_number_is_told_once(value: str, pkmn: Pkmn, tmp_path: Path) -> None:
     install_reward(tmp_path / "plugins", f"return float('{value}')")
     result = pkmn(*TRAIN)

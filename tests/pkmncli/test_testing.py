@@ -38,6 +38,7 @@ def test_the_mock_environment_is_the_game() -> None:
         environment.close()
 
 
+@pytest.mark.long
 def test_a_test_trainer_trains_in_its_folder_and_is_cleaned_up(tmp_path: Path) -> None:
     folder = tmp_path / "test"
     trainer = create_test_trainer(episodes=2, headless=True, temp_dir=folder, max_steps_per_episode=30)
@@ -50,6 +51,7 @@ def test_a_test_trainer_trains_in_its_folder_and_is_cleaned_up(tmp_path: Path) -
     cleanup_test_files(folder)
 
 
+@pytest.mark.long
 def test_a_generated_configuration_trains(tmp_path: Path) -> None:
     path = generate_test_config(tmp_path / "test", rl="none")
     summary = create_trainer_from_config(path).train(total_episodes=1)
@@ -65,6 +67,7 @@ def test_folders_of_users_are_neither_used_nor_removed(tmp_path: Path) -> None:
     assert [mine] == list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_speed_memory_and_latency_are_measured(tmp_path: Path) -> None:
     speed = benchmark_training_speed(create_test_trainer(temp_dir=tmp_path / "a", rl="none"), episodes=2)
     assert speed["episodes"] == 2

@@ -107,6 +107,7 @@ def test_a_run_goes_on_where_it_was_moved_and_a_copy_reads_its_own(pkmn: Pkmn, f
     assert "agrees" in pkmn("replay", str(moved), "--episode=last", "--verify").out
 
 
+@pytest.mark.long
 def test_a_run_that_named_its_copy_by_the_whole_path_can_be_moved_too(pkmn: Pkmn, file: Path, tmp_path: Path) -> None:
     assert pkmn("train", *SHORT, "--steps=50", "--run-name=it", f"--cartridge={file}").code == 0
     first, moved = tmp_path / "runs" / "it", tmp_path / "runs" / "that"
@@ -125,6 +126,7 @@ GOING_ON = [
 ]
 
 
+@pytest.mark.long
 def test_a_copy_that_is_missing_is_told(pkmn: Pkmn, file: Path, tmp_path: Path) -> None:
     assert pkmn("train", *SHORT, "--steps=50", "--run-name=it", f"--cartridge={file}").code == 0
     copy = next((tmp_path / "runs" / "it" / "starts").iterdir())
@@ -135,6 +137,7 @@ def test_a_copy_that_is_missing_is_told(pkmn: Pkmn, file: Path, tmp_path: Path) 
         assert f"the run's copy of its cartridge, {copy}, is missing" in result.err
 
 
+@pytest.mark.long
 def test_another_save_in_the_place_of_the_runs_copy_is_refused(pkmn: Pkmn, file: Path, tmp_path: Path) -> None:
     assert pkmn("train", *SHORT, "--steps=50", "--run-name=it", f"--cartridge={file}").code == 0
     copy = next((tmp_path / "runs" / "it" / "starts").iterdir())

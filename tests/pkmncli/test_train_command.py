@@ -129,6 +129,7 @@ def test_tables_and_summary_say_the_same(
         ]
 
 
+@pytest.mark.long
 def test_another_seed_is_another_course(
     pkmn: Pkmn,
     shared_run: Callable[..., Path],
@@ -160,6 +161,7 @@ def one_line(result: Any, code: int) -> str:
     return text
 
 
+@pytest.mark.long
 def test_a_run_in_use_is_told_with_the_process_that_uses_it(pkmn: Pkmn, small_run: Run) -> None:
     before = sorted(small_run.folder.rglob("*"))
     with small_run.locked():
@@ -231,6 +233,7 @@ def test_a_run_that_grows_over_its_limit_is_saved_and_says_how_to_go_on(
     assert f"pkmn train --resume {tmp_path / 'runs' / 'it'} --disk-limit-gb" in text
 
 
+@pytest.mark.long
 def test_what_a_run_is_cannot_change_when_it_goes_on(pkmn: Pkmn, small_run: Run) -> None:
     for option in ("--seed=5", "--envs=2", "--mode=rl-only", "--set=dqn.batch_size=9"):
         text = one_line(pkmn("train", "--resume", "it", option), 2)
@@ -297,6 +300,7 @@ def state(pkmn: Pkmn, small_run: Run, tmp_path: Path) -> Path:
     return copy
 
 
+@pytest.mark.long
 def test_start_states(pkmn: Pkmn, state: Path, small_training: list[str], tmp_path: Path) -> None:
     """A good one is begun from; missing, cut off, of another game or no state at all are one line each."""
     runs = set((tmp_path / "runs").iterdir())
@@ -390,6 +394,7 @@ def test_a_live_page_that_nothing_can_serve_is_refused_before_anything_is_traine
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.long
 def test_a_port_without_a_live_page_is_told_and_no_web_is_the_last_word(
     pkmn: Pkmn, small_training: list[str], tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ def every_numeric_setting() -> Iterator[tuple[str, type[BaseModel], str, set[typ
                 yield section, model, key, kinds
 
 
+@pytest.mark.long
 def test_no_number_that_is_none_and_none_without_end() -> None:
     """Also where a third party's model sets no bounds at all."""
     found = list(every_numeric_setting())

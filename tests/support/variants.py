@@ -12,6 +12,11 @@ def long_after(tried: int, cases: Iterable[Any]) -> list[Any]:
     """Return a test's cases, marked long from the one of number ``tried``."""
     found: list[Any] = []
     for number, case in enumerate(cases):
-        values = case if isinstance(case, tuple) else (case,)
-        found.append(pytest.param(*values, marks=pytest.mark.long) if number >= tried else case)
+        if number < tried:
+            found.append(case)
+        elif isinstance(case, type(pytest.param())):
+            found.append(pytest.param(*case.values, id=case.id, marks=[*case.marks, pytest.mark.long]))
+        else:
+            values = case if isinstance(case, tuple) else (case,)
+            found.append(pytest.param(*values, marks=pytest.mark.long))
     return found

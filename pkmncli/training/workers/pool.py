@@ -74,7 +74,6 @@ class WorkerPool:
         """True if the latest step of all environments wrote no observation."""
         self._pace = 1
         """Steps of each environment that a block may have."""
-        self._block_began = 0.0
         self._ended = [EpisodeEnd(Standing(0, 0, (), (), {}, None), {})] * spec.num_envs
         self._logs = [ActionLog() for _ in range(spec.num_envs)]
         self._next_starts = [""] * spec.num_envs
@@ -247,24 +246,27 @@ class WorkerPool:
                 yield self.step(*pilots, np.zeros(self.num_envs, np.float32), observed=False)
             return
         most = min(-(-count // _BLOCKS), BLOCK_STEPS)
-        number, steps = 0, self._begin_block(0, most)
+        workers = range(len(self._workers.groups))
+        number, steps = 0, min(self._pace, most)
+        began = time.perf_counter()
+        for worker in workers:
+            self._workers.send_play(worker, block_rows(0), steps)
         while steps:
-            news = self._receive_steps(range(len(self._workers.groups)))
-            spent = time.perf_counter() - self._block_began
+            further, waiting, news = -1, set(workers), []
+            while waiting:
+                for worker in self._workers.ready(waiting):
+                    waiting.discard(worker)
+                    news += self._receive_steps([worker])
+                    if further < 0:
+                        further = 0 if count == steps or enough() else min(self._pace, count - steps, most)
+                        next_began = time.perf_counter()
+                    if further:  # at once, since another worker may take longer
+                        self._workers.send_play(worker, block_rows(number + 1), further)
+            spent = time.perf_counter() - began
             self._pace = max(min(int(steps * _BLOCK_SECONDS / spent), 2 * steps), 1)
             rows = self._block.copy_records(block_rows(number), steps)
-            result = self._result(self._slots[0], rows, news, observed=False)
-            count, number = count - steps, number + 1
-            steps = 0 if not count or enough() else self._begin_block(number, min(count, most))
-            yield result
-
-    def _begin_block(self, number: int, most: int) -> int:
-        """Have the workers begin a block of at most so many steps of each environment. Return their number."""
-        self._block_began = time.perf_counter()
-        steps = min(self._pace, most)
-        for worker in range(len(self._workers.groups)):
-            self._workers.send_play(worker, block_rows(number), steps)
-        return steps
+            yield self._result(self._slots[0], rows, sorted(news, key=_order), observed=False)
+            count, number, steps, began = count - steps, number + 1, further, next_began
 
     def _result(
         self, before: int, rows: NDArray[Any], news: Sequence[tuple[int, int, StepNews]], *, observed: bool
@@ -314,7 +316,7 @@ class WorkerPool:
             if answer:
                 first = self._workers.groups[worker].start
                 found += [(step, first + place, StepNews.of(news)) for step, place, news in pickle.loads(answer)]
-        return sorted(found, key=lambda one: one[:2])
+        return sorted(found, key=_order)
 
     def _take_in(self, news: Sequence[tuple[int, int, StepNews]], columns: Mapping[int, StepColumns]) -> None:
         """Take in steps of environments."""
@@ -457,6 +459,11 @@ class WorkerPool:
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
         self.close(at_once=kind is KeyboardInterrupt)  # one that is stuck would take seconds
+
+
+def _order(news: tuple[int, int, StepNews]) -> tuple[int, int]:
+    """Return the step and the environment of a piece of news."""
+    return news[:2]
 
 
 def _state(path: str) -> bytes | None:

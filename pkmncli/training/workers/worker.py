@@ -6,7 +6,6 @@ import io
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,10 @@ import numpy as np
 
 from pkmncli.api import (
     MEMORY_HASH_INTERVAL,
-    NO_ACTION,
     PILOT_ACTS,
     REASON_BYTES,
     REWARD_PARTS,
     Advice,
-    Decision,
     Environment,
     Facts,
     FlatActions,
@@ -36,6 +33,7 @@ from pkmncli.errors import EnvironmentSetupError, PkmnError, TrainingError
 from pkmncli.outgoing_text import redact_values
 from pkmncli.seeds import derive_seed, episode_number
 from pkmncli.training.workers.action_log import ActionLog
+from pkmncli.training.workers.advised_pilot import AdvisedPilot
 from pkmncli.training.workers.consequences import ConsequenceWatcher
 from pkmncli.training.workers.frame_stack import unstacked_state
 from pkmncli.training.workers.shared_memory import NO_SLOT, TERMINAL_SLOT, SharedBlock
@@ -45,10 +43,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NO_REWARD_PARTS = bytes(4 * REWARD_PARTS)
-
-EXPIRED = "it expired"
-INTERRUPTED = "another player acted"
-ENDED_BY_PILOT = "the pilot says that it is completed, or can't be followed"
 
 TRIED_STARTS = (0, 1)
 """Seeds with which a state is tried as a start: a start begins a little differently with each."""
@@ -61,7 +55,7 @@ class Worker:
         self.index = index
         self.spec = spec
         self.environment = environment
-        self.pilot = pilot
+        self.pilot = AdvisedPilot(pilot, shows=spec.pilot_shows)
         self.block: SharedBlock | None = None
         self._place = index
         self._views: list[dict[str, Any]] = []
@@ -73,16 +67,10 @@ class Worker:
         self.step_in_episode = 0
         self._milestones_told = 0
         """Milestones of the running episode that the parent knows of."""
-        self.advice: Advice | None = None
-        self.advice_steps_left = 0
-        self._advice_end = ""
-        self.proposal = Decision(0, "", 0.0)
         self.consequences = ConsequenceWatcher(phase_roles_of(environment))
         self._reward_parts = np.zeros(max(REWARD_PARTS, len(reward_names_of(environment))), np.float32)
         self._write_reward_parts = getattr(environment, "write_reward_parts", None)
         self._begin_episode = _beginning_of(environment)
-        self._reports_of_pilot = getattr(pilot, "reports", None)
-        self._unbroken = getattr(pilot, "unbroken", False)
         take_guide = getattr(environment, "guide", None)
         if pilot is not None and take_guide is not None:
             take_guide(pilot)
@@ -139,15 +127,7 @@ class Worker:
 
     def save(self) -> WorkerState:
         """Return the worker's state."""
-        pilot = None
-        if self.pilot is not None:
-            pilot = {
-                "memory": self.pilot.save_state(),
-                "proposal": list(self.proposal),
-                "advice": None if self.advice is None else asdict(self.advice),
-                "advice_steps_left": self.advice_steps_left,
-            }
-        tiles = tuple(self.consequences.state_dict()["tiles"])
+        pilot, tiles = self.pilot.state_dict(), tuple(self.consequences.state_dict()["tiles"])
         return WorkerState(self.episode, self.step_in_episode, self.environment.save_state(), pilot, tiles)
 
     def load(self, state: WorkerState, slot: int) -> None:
@@ -155,12 +135,7 @@ class Worker:
         self.environment.load_state(state.environment)
         self.episode, self.step_in_episode = state.episode, state.step
         self.consequences.load_state_dict({"tiles": state.tiles})
-        if self.pilot is not None and state.pilot is not None:
-            self.pilot.load_state(state.pilot["memory"])
-            self.proposal = Decision(*state.pilot["proposal"])
-            advice = state.pilot["advice"]
-            self.advice = None if advice is None else Advice.from_values(advice)
-            self.advice_steps_left = state.pilot["advice_steps_left"]
+        self.pilot.load_state_dict(state.pilot)
         self._publish(slot)
         self._milestones_told = self._facts.milestones if state.step else 0
 
@@ -177,8 +152,8 @@ class Worker:
             before = self.environment.facts()
             self.environment.advance(action)
             self.consequences.look(before, self.environment.facts())
-            self._use_up_advice(by_pilot=source in (Source.LLM, Source.RULE))
-            self._propose()  # at every step, since the pilot remembers what it sees
+            self.pilot.use_up_advice(by_pilot=source in (Source.LLM, Source.RULE))
+            self.pilot.propose()  # at every step, since the pilot remembers what it sees
         self.step_in_episode = len(log.actions)
         if self.step_in_episode == log.described:
             self.context()
@@ -272,12 +247,7 @@ class Worker:
         The step that is proposed already stays as it is, unless the pilot reconsiders it for what is new: then its goal
         is another one too, and the observation in ``slot`` shows it.
         """
-        self.advice, self._advice_end = advice, ""
-        self.advice_steps_left = 0 if advice is None else max(advice.expires_after, 1)
-        reconsider = getattr(self.pilot, "reconsider", None)
-        if advice is not None and reconsider is not None:
-            # the proposal was made for earlier advice: it can't say that this advice is over
-            self.proposal = reconsider(advice) or self.proposal._replace(advice_over=False)
+        if self.pilot.take_advice(advice):
             if slot is None:
                 self._publish_proposal()
             else:
@@ -285,7 +255,7 @@ class Worker:
 
     def advice_end(self) -> str:
         """Return how the latest advice ended, as a clause for people; empty if it holds or the episode ended."""
-        return self._advice_end
+        return self.pilot.advice_end
 
     def time_steps(self, count: int) -> float:
         """Return the seconds of one step here and now, of allowed actions. Leave the environment as it was.
@@ -345,11 +315,8 @@ class Worker:
         reason = b""
         by_pilot = action == PILOT_ACTS
         if by_pilot:
-            if self.pilot is None or not self.spec.pilot_shows:
-                raise TrainingError("the pilot was to act, but these environments have none that may")
-            action, reason_text, confidence, advised, _over = self.proposal
+            (action, reason_text, confidence, *_), source = self.pilot.decision()
             reason = _kept_reason(reason_text)
-            source = Source.LLM if advised else Source.RULE
         before = self._facts
         controls = self.block.controls[self._place].copy() if self.block.dimensions else action
         reward, terminated, truncated = environment.advance(controls)
@@ -385,18 +352,18 @@ class Worker:
         )
         consequence = self.consequences.look(before, after)
         if not ended:
-            self._use_up_advice(by_pilot=by_pilot)
-            self._propose()
+            self.pilot.use_up_advice(by_pilot=by_pilot)
+            self.pilot.propose()
             self._show(slot, after)
             self._write_record(record, consequence, row)
-            reports, standing = self._reports(), None
+            reports, standing = self.pilot.reports(), None
             if after.milestones != self._milestones_told:
                 self._milestones_told = after.milestones
                 standing = standing_of(environment, self.step_in_episode, after)
             return StepNews(None, reports, standing) if reports or standing else None
         end = end_of(environment, self.step_in_episode, after)
-        reports = self._reports()
-        self._propose()  # since the last observation shows the pilot's goal, too
+        reports = self.pilot.reports()
+        self.pilot.propose()  # since the last observation shows the pilot's goal, too
         if slot != NO_SLOT:
             environment.write_observation(self._views[TERMINAL_SLOT])
         self.episode += 1
@@ -407,13 +374,10 @@ class Worker:
     def _write_record(self, record: tuple[Any, ...], consequence: int, row: int) -> None:
         """Write the record of a step, with the proposal for the next one."""
         assert self.block is not None
-        confidence, action, steps_left = self._proposed()
+        confidence, action, steps_left = self.pilot.shown()
         facts = self._facts
         after = confidence, action, steps_left, consequence, facts.map_id, facts.phase
         self.block.write_record(self._place, record + after, row)
-
-    def _reports(self) -> list[dict[str, Any]]:
-        return list(self._reports_of_pilot()) if self._reports_of_pilot is not None else []
 
     def _begin(self, slot: int) -> None:
         number = episode_number(self.index, self.episode, self.spec.num_envs)
@@ -424,10 +388,7 @@ class Worker:
         self.step_in_episode = self._milestones_told = 0
         facts = self.environment.facts()
         self.consequences.begin(facts)
-        self.advise(None)
-        if self.pilot is not None:
-            self.pilot.reset(seed)
-            self._propose()
+        self.pilot.begin(seed)
         self._show(slot, facts)
         self._publish_proposal()
 
@@ -439,25 +400,6 @@ class Worker:
         if len(parts) > REWARD_PARTS:
             parts[REWARD_PARTS - 1] = parts[REWARD_PARTS - 1 :].sum()
         return parts[:REWARD_PARTS].tobytes()
-
-    def _use_up_advice(self, *, by_pilot: bool) -> None:
-        if self.advice is None:
-            return
-        self.advice_steps_left -= 1
-        proposal = self.proposal
-        over = proposal.advice_over and (by_pilot or not proposal.advised)
-        if self.advice_steps_left == 0 or over or (self._unbroken and not by_pilot):
-            ended = EXPIRED
-            if over:
-                ended = getattr(self.pilot, "advice_end", "") or ENDED_BY_PILOT
-            elif self.advice_steps_left:
-                ended = INTERRUPTED
-            self.advise(None)
-            self._advice_end = ended
-
-    def _propose(self) -> None:
-        if self.pilot is not None:
-            self.proposal = self.pilot.act(self.advice)
 
     def _publish(self, slot: int) -> None:
         self._show(slot, self.environment.facts())
@@ -472,16 +414,10 @@ class Worker:
         if self.block is not None:
             self.environment.write_observation(self._views[slot])
 
-    def _proposed(self) -> tuple[float, int, int]:
-        """Return confidence and action of the pilot's proposal as it is shown, and the steps that its advice holds."""
-        if self.pilot is None or not self.spec.pilot_shows:
-            return 0.0, NO_ACTION, self.advice_steps_left
-        return self.proposal.confidence, self.proposal.action, self.advice_steps_left
-
     def _publish_proposal(self) -> None:
         if self.block is not None:
             record = self.block.records[self._place]
-            record["pilot_confidence"], record["pilot_action"], record["advice_steps_left"] = self._proposed()
+            record["pilot_confidence"], record["pilot_action"], record["advice_steps_left"] = self.pilot.shown()
             record["next_map"], record["next_phase"] = self._facts.map_id, self._facts.phase
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ from pkmn_balatro.play.typed_lines import MistakeError, TypedGame, verb_of
 from pkmn_balatro.settings import BalatroSettings
 from pkmn_balatro.simulator.run import Phase
 from pkmn_balatro.states import is_saved_state
-from pkmncli.api import expand_home, read_given
+from pkmncli.api import expand_home, quoted_path, read_given
 from pkmncli.errors import ConfigurationError, EnvironmentSetupError, first_fault
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ class _Session:
         """Say what is left of the run."""
         if self.saved is not None and not self.unsaved:
             self.print(
-                f"Saved {self.saved}. Continue with: pkmn play --env balatro --state {shlex.quote(str(self.saved))}",
+                f"Saved {self.saved}. Continue with: pkmn play --env balatro --state {quoted_path(self.saved)}",
                 whole=True,
             )
         elif self.unsaved:

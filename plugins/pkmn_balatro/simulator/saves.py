@@ -45,13 +45,18 @@ _LENGTHS: Final = {
 
 def to_bytes(run: Run) -> bytes:
     """Return a run as bytes."""
+    words = run.random.getstate()[1]
+    luck = base64.b64encode(_WORDS.pack(*words))  # needs no escapes, which the encoder would look for
+    return b'%b,"random":"%b"}}' % (readable_part(run)[:-2], luck)
+
+
+def readable_part(run: Run) -> bytes:
+    """Return a run without the state of its generator as bytes."""
     values: dict[str, Any] = dict(zip(_NAMES, _values_of(run), strict=True))
     values["jokers"] = [astuple(joker) for joker in run.jokers]
     for name in _OF_OFFERS:
         values[name] = [astuple(offer) for offer in values[name]]
-    words = run.random.getstate()[1]
-    luck = base64.b64encode(_WORDS.pack(*words))  # needs no escapes, which the encoder would look for
-    return b'%b,"random":"%b"}}' % (_encode({"version": VERSION, "run": values})[:-2].encode(), luck)
+    return _encode({"version": VERSION, "run": values}).encode()
 
 
 def from_bytes(data: bytes) -> Run:

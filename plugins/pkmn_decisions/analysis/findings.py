@@ -12,6 +12,7 @@ from pkmn_decisions.analysis.calibration import Calibration, calibrate
 from pkmn_decisions.analysis.changes import Change, find_changes
 from pkmn_decisions.analysis.loops import LoopPlace, find_loops
 from pkmn_decisions.analysis.patterns import SORTS, Pattern, PatternQuestion, patterns_of_tallies
+from pkmn_decisions.analysis.pilots import best_pilot, own_pilot
 from pkmn_decisions.analysis.prices import Prices
 from pkmn_decisions.analysis.sequences import LONGEST, SHORTEST, Sequence, find_sequences
 from pkmn_decisions.analysis.sources import AdviceCost, SourceComparison, advice_costs, deciders_of_tallies
@@ -73,7 +74,8 @@ class Analysis:
     def story(self) -> Story:
         """Actions that the story needs."""
         assert self._collected
-        return Story(self.views, tuple(self.question.by))
+        trusted = own_pilot(self.run) == best_pilot(self.run)
+        return Story(self.views, tuple(self.question.by), trust_rules=trusted)
 
     @property
     def telling_patterns(self) -> list[Pattern]:

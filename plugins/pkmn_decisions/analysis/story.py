@@ -25,9 +25,15 @@ _FEWEST_AT_A_STAGE = 5
 
 
 class Story:
-    """The rules' actions in each situation, from the collected tallies of a question."""
+    """The rules' actions in each situation, from the collected tallies of a question.
 
-    def __init__(self, views: RunViews, by: tuple[str, ...]) -> None:
+    Args:
+        views: the runs.
+        by: parts of a situation.
+        trust_rules: False if the environment has a better pilot than the run's, whose actions then say nothing.
+    """
+
+    def __init__(self, views: RunViews, by: tuple[str, ...], *, trust_rules: bool = True) -> None:
         keys, _ = situation(by)
         parts = ", ".join(f"s{index}" for index in range(len(keys)))
         _, rows = views.query(
@@ -35,7 +41,7 @@ class Story:
             [int(Source.RULE)],
         )
         self._counts: dict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
-        for *place, action, count in rows:
+        for *place, action, count in rows if trust_rules else ():
             self._counts[tuple(map(int, place))][int(action)] = int(count)
         _, rows = views.query(
             f"""

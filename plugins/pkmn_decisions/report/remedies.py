@@ -6,12 +6,11 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from pkmn_decisions.analysis.pilots import best_pilot, own_pilot
 from pkmn_decisions.store.names import SOURCES_IN_WORDS
-from pkmncli.api import RunInfo, pilots_of
-from pkmncli.errors import PkmnError
+from pkmncli.api import RunInfo, quoted_path
 
 _EXPLORATION = ("exploration_final", "exploration_beside_rules", "ent_coef")
 """Settings of learners that decide how much they explore at last: alone, beside a pilot, by entropy."""
@@ -49,7 +48,7 @@ class Remedies:
         self._core = core
         self._trained = "rl" in core  # a plugin's command has no such settings
         self._learner = "" if core.get("rl") in (None, "none") else str(core["rl"])
-        self._pilot = core.get("pilot") not in (None, "none")
+        self._pilot = own_pilot(run) is not None
         self._model = core.get("llm") not in (None, "none") or bool(core.get("llm_ensemble"))
 
     @property
@@ -83,8 +82,8 @@ class Remedies:
 
     def better_pilot(self) -> Remedy | None:
         """Return the remedy for a pilot that is not the best one of the run's environment."""
-        own, best = self._core.get("pilot"), self._best_pilot
-        return self._again("let a better pilot play", "", f"--pilot {best}") if self._pilot and best != own else None
+        own, best = own_pilot(self._run), best_pilot(self._run)
+        return self._again("let a better pilot play", "", f"--pilot {best}") if own and best != own else None
 
     def train_on(self) -> Remedy | None:
         """Return the remedy for what the learner has not learned yet."""
@@ -120,18 +119,9 @@ class Remedies:
         return bool(self._learner) and self._pilot and self._core.get("mode", "adaptive") == "adaptive"
 
     @property
-    def _best_pilot(self) -> str | None:
-        """Name of the pilot that the environment itself names first; the run's own if it names none."""
-        own = self._core.get("pilot")
-        try:
-            return next(iter(pilots_of(str(self._core.get("env")))), own)
-        except PkmnError:
-            return own  # the environment's plugin is not installed here
-
-    @property
     def _folder(self) -> str:
         assert self._run is not None
-        return shlex.quote(str(_short(self._run.folder)))
+        return quoted_path(self._run.folder)
 
     def _explore_less(self) -> Remedy | None:
         own = self._sections.get(self._learner, {})
@@ -166,7 +156,7 @@ class Remedies:
         """Return the command that trains again as the run did, with one change."""
         if self._run is None or not self._trained:
             return None
-        config = shlex.quote(str(_short(self._run.folder) / "config.toml"))
+        config = quoted_path(self._run.folder / "config.toml")
         change = option or f"--set {setting}"
         changed = re.split(r"[ =]", change.removeprefix("--set ").removeprefix("--"))[0].rpartition(".")[2]
         name = f" --run-name {shlex.quote(self._free_name(changed))}" if self._core.get("run_name") else ""
@@ -185,12 +175,6 @@ def done_by(sources: Mapping[str, int]) -> str:
     total = sum(sources.values())
     most = sorted(sources.items(), key=lambda item: -item[1])[:2]
     return ", ".join(f"{SOURCES_IN_WORDS[name]} {count / total:.0%}" for name, count in most if count)
-
-
-def _short(folder: Path) -> Path:
-    """Return the folder relative to the current one if it is in it."""
-    folder = folder.absolute()
-    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
 
 
 def _number(value: float) -> str:

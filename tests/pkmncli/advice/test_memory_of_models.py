@@ -155,6 +155,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / name for name in ("whole", "killed")}
 
 
+@pytest.mark.long
 def test_a_model_reads_its_notes_and_what_happened_long_ago(
     runs: dict[str, Path], course: Callable[[Path], dict[str, Any]]
 ) -> None:
@@ -168,6 +169,7 @@ def test_a_model_reads_its_notes_and_what_happened_long_ago(
     assert sorted(found["summary"]["llm"]["notes"]) == ["I was here at ten", "and read it again"]
 
 
+@pytest.mark.long
 def test_a_killed_run_has_the_same_notes_and_summaries_in_the_end(
     runs: dict[str, Path], course: Callable[[Path], dict[str, Any]]
 ) -> None:

@@ -18,6 +18,7 @@ from pkmncli.errors import ConfigurationError
 from pkmncli.training.display import live_board
 
 
+@pytest.mark.long
 def test_commands_for_runs_work_on_it(pkmn: Pkmn, tmp_path: Path) -> None:
     for seed in (0, 1):
         assert pkmn("bandit", "--pulls=300", f"--seed={seed}", f"--run-name=seed-{seed}").code == 0

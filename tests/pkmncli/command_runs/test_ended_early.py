@@ -82,7 +82,7 @@ def test_a_second_ctrl_c_ends_it_and_says_how_to_go_on(register_beside: Register
     register_beside(Interrupts(2), "interrupts")
     result = pkmn("bandit", "--pulls=300", "--run-name=it")
     assert result.code == 130
-    assert f"pkmn bandit --resume {tmp_path / 'runs' / 'it'}" in result.err
+    assert "pkmn bandit --resume runs/it" in result.err
     assert pkmn("bandit", "--resume=it").code == 0
 
 

@@ -28,6 +28,7 @@ def test_settings_may_be_an_object(tmp_path: Path) -> None:
         assert run.settings == {"rate": 0.7}
 
 
+@pytest.mark.long
 def test_folders_and_files_may_be_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "own.toml").write_text("disk_limit_gb = 3\n")
@@ -61,6 +62,7 @@ def test_a_run_of_a_training_is_evaluated(shared_run: Callable[[], Path], tmp_pa
         runs.evaluate(folder, mode="good")
 
 
+@pytest.mark.long
 def test_a_policy_is_exported_to_a_folder_in_the_home_folder(
     shared_run: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

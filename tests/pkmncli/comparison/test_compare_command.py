@@ -86,6 +86,7 @@ def test_runs_that_differ_in_the_seed_alone_are_a_group(pkmn: Pkmn) -> None:
 
 
 @pytest.mark.usefixtures("grid")
+@pytest.mark.long
 def test_groups_by_named_settings(pkmn: Pkmn) -> None:
     found = compared(pkmn, "runs", "--by=rl", "--by=seed")
     assert [group["label"] for group in found["groups"]] == [f"dqn, seed={seed}" for seed in range(4)]
@@ -105,6 +106,7 @@ def test_formats(pkmn: Pkmn) -> None:
     assert second["scores"] == "1.0 5.0 3.0 4.0"
 
 
+@pytest.mark.long
 def test_the_latest_evaluation_of_the_learner_counts(pkmn: Pkmn, make_run: MakeRun) -> None:
     one, other = make_run("one", 50.0), make_run("other", 60.0)
     evaluate(one, "20260101-100000", 1.0)
@@ -122,6 +124,7 @@ def test_the_latest_evaluation_of_the_learner_counts(pkmn: Pkmn, make_run: MakeR
     assert compared(pkmn, "one", "other")["score"] == "mean reward of the latest evaluation"
 
 
+@pytest.mark.long
 def test_the_learner_alone_has_columns_of_its_own(pkmn: Pkmn, make_run: MakeRun) -> None:
     beside = {"pilot": {"goal_share": 1.0}, "random": {"goal_share": 0.1}, "goal": "starter", "episodes": 10}
     for name, reward, reached in (("a", 50.0, 9), ("b", 70.0, 7)):
@@ -150,6 +153,7 @@ def test_the_learner_alone_has_columns_of_its_own(pkmn: Pkmn, make_run: MakeRun)
     )
 
 
+@pytest.mark.long
 def test_runs_without_an_evaluation_are_listed_apart_with_the_command(pkmn: Pkmn, make_run: MakeRun) -> None:
     for name, reward in (("a", 1.0), ("b", 2.0)):
         evaluate(make_run(name, 500.0), "20260101-100000", reward)
@@ -162,6 +166,7 @@ def test_runs_without_an_evaluation_are_listed_apart_with_the_command(pkmn: Pkmn
     assert "400" not in shown
 
 
+@pytest.mark.long
 def test_equal_scores_and_single_runs_have_no_shares(pkmn: Pkmn, make_run: MakeRun) -> None:
     for name in ("a", "b"):
         make_run(name, 7.0)
@@ -173,6 +178,7 @@ def test_equal_scores_and_single_runs_have_no_shares(pkmn: Pkmn, make_run: MakeR
     assert "Share of the runs" not in single and "Intervals" not in single
 
 
+@pytest.mark.long
 def test_a_setting_that_an_older_run_lacks_counts_as_its_default(pkmn: Pkmn, make_run: MakeRun) -> None:
     old = make_run("old", 1.0)
     lines = [line for line in (old / "config.toml").read_text().splitlines()
@@ -198,11 +204,13 @@ def test_a_metric_is_compared(pkmn: Pkmn, make_run: MakeRun) -> None:
 
 
 @pytest.mark.usefixtures("grid")
+@pytest.mark.long
 def test_lower_is_better(pkmn: Pkmn) -> None:
     found = compared(pkmn, "runs", "--lower-is-better")
     assert found["improvements"][0]["probability"]["value"] == 13 / 16
 
 
+@pytest.mark.long
 def test_tasks_are_drawn_apart(pkmn: Pkmn, make_run: MakeRun) -> None:
     """The difference between tasks does not widen the interval."""
     for goal, level in (("outside", 1.0), ("starter", 100.0)):
@@ -234,6 +242,7 @@ def test_a_folder_may_have_runs_that_just_began(pkmn: Pkmn, make_run: MakeRun) -
     assert found["notes"][0] == "1 run of the folder has nothing to compare, and is left out: young"
 
 
+@pytest.mark.long
 def test_learners_with_settings_of_their_own(pkmn: Pkmn, make_run: MakeRun) -> None:
     """A section that only one learner has adds nothing to the learner's name."""
     make_run("a", 1.0)
@@ -250,17 +259,20 @@ def test_learners_with_settings_of_their_own(pkmn: Pkmn, make_run: MakeRun) -> N
 @pytest.mark.usefixtures("grid")
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
-    [
-        (["g0.5-0"], 2, "a comparison needs at least two runs: name them, or a folder of runs"),
-        (["g0.5-0", "g0.5-0"], 2, "a comparison needs at least two runs: name them, or a folder of runs"),
-        (["g0.5-0", "g0.5-9"], 5, "did you mean 'g0.5-3'?"),
-        (["runs", "--by=dqn.gama"], 2, "no run has the setting 'dqn.gama': did you mean 'dqn.gamma'?"),
-        (["runs", "--metric=episode/rewards"], 2, "no metric 'episode/rewards': did you mean 'episode/reward'?"),
-        (["runs", "--target=nan"], 2, "--target nan: must be a finite number"),
-        (["runs", "--plot=plot.pdf"], 2, "--plot plot.pdf: write it to a file that ends in .svg or .png"),
-        (["--save-dir=elsewhere"], 5, "no run 'elsewhere'"),
-        (["runs/g0.5-0/metrics"], 5, "is no run folder, and has none in it"),
-    ],
+    long_after(
+        1,
+        [
+            (["g0.5-0"], 2, "a comparison needs at least two runs: name them, or a folder of runs"),
+            (["g0.5-0", "g0.5-0"], 2, "a comparison needs at least two runs: name them, or a folder of runs"),
+            (["g0.5-0", "g0.5-9"], 5, "did you mean 'g0.5-3'?"),
+            (["runs", "--by=dqn.gama"], 2, "no run has the setting 'dqn.gama': did you mean 'dqn.gamma'?"),
+            (["runs", "--metric=episode/rewards"], 2, "no metric 'episode/rewards': did you mean 'episode/reward'?"),
+            (["runs", "--target=nan"], 2, "--target nan: must be a finite number"),
+            (["runs", "--plot=plot.pdf"], 2, "--plot plot.pdf: write it to a file that ends in .svg or .png"),
+            (["--save-dir=elsewhere"], 5, "no run 'elsewhere'"),
+            (["runs/g0.5-0/metrics"], 5, "is no run folder, and has none in it"),
+        ],
+    ),
 )
 def test_wrong_usage_is_told(arguments: list[str], code: int, expected: str, pkmn: Pkmn) -> None:
     result = pkmn("compare", *arguments)
@@ -277,8 +289,9 @@ def test_a_run_without_an_episode_has_nothing_to_compare(pkmn: Pkmn, make_run: M
     assert result.err == f"run {run} has nothing to compare yet: none of its episodes has ended\n"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("grid")
-@pytest.mark.parametrize("suffix", long_after(1, [".svg", ".png"]))
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_a_plot(suffix: str, pkmn: Pkmn, tmp_path: Path) -> None:
     """It shows every group, and is the same file each time."""
     pytest.importorskip("matplotlib")

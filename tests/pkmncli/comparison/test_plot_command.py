@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from support.variants import long_after
 
 from pkmncli.comparison.charts import CURVE_POINTS, chart_style
 from pkmncli.comparison.compared_runs import find_runs
@@ -94,6 +95,7 @@ def test_the_latest_run_is_drawn_as_a_picture(pkmn: Pkmn, runs: list[Path], tmp_
         assert image.height > whole.height, "three curves take two rows"
 
 
+@pytest.mark.long
 def test_tiles_curves_and_splits_are_those_that_were_recorded(runs: list[Path], tmp_path: Path) -> None:
     plotted = read_plotted(find_runs([str(tmp_path / "runs")], None), get_registry(), (), ())
     alike, other = plotted.groups
@@ -130,6 +132,7 @@ def test_runs_of_very_different_length_are_all_in_each_panel() -> None:
     assert drawn == [[(100, 900), (10, 20)], [(100, 900), (20, 20)], [(100, 900), (100, 900), (10, 20)]]
 
 
+@pytest.mark.long
 def test_a_panel_has_every_run_that_has_a_value_of_its_metric(runs: list[Path], tmp_path: Path) -> None:
     for run, steps, values in ((runs[0], [80, 240], [1.0, 2.0]), (runs[2], [80], [1.0])):
         store = open_store(get_registry(), run)
@@ -141,6 +144,7 @@ def test_a_panel_has_every_run_that_has_a_value_of_its_metric(runs: list[Path], 
     assert [[len(steps) for steps, _ in group.curves["own/score"]] for group in plotted.groups] == [[2], [1]]
 
 
+@pytest.mark.long
 def test_the_learner_alone_stands_against_pilot_and_random_play(runs: list[Path], tmp_path: Path) -> None:
     for run, share in zip(runs[:2], (1.0, 0.5), strict=True):
         summary = json.loads((run / "summary.json").read_text())
@@ -188,14 +192,17 @@ def test_a_run_whose_first_episode_still_runs_is_drawn_by_its_journey(pkmn: Pkmn
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize(
     ("options", "code", "said"),
-    [
-        (("--out=plot.svg",), 2, "ends in .html or .png"),
-        (("--out=nowhere/plot.png",), 2, "there is no folder"),
-        (("--metric=episode/rewards",), 2, "did you mean 'episode/reward'?"),
-        (("a", "c", "--by=env"), 0, "Wrote plot.html."),
-        (("a", "--by=sed"), 2, "did you mean 'seed'?"),
-        (("none",), 5, "none"),
-    ],
+    long_after(
+        1,
+        [
+            (("--out=plot.svg",), 2, "ends in .html or .png"),
+            (("--out=nowhere/plot.png",), 2, "there is no folder"),
+            (("--metric=episode/rewards",), 2, "did you mean 'episode/reward'?"),
+            (("a", "c", "--by=env"), 0, "Wrote plot.html."),
+            (("a", "--by=sed"), 2, "did you mean 'seed'?"),
+            (("none",), 5, "none"),
+        ],
+    ),
 )
 def test_what_is_wrong_is_told_in_a_line(options: tuple[str, ...], code: int, said: str, pkmn: Pkmn) -> None:
     result = pkmn("plot", *options)
@@ -271,6 +278,7 @@ def test_many_groups_go_to_further_files_that_are_named(pkmn: Pkmn, runs: list[P
             assert image.height <= TALLEST_PIXELS
 
 
+@pytest.mark.long
 def test_visits_are_drawn_over_the_games_own_maps_in_one_scale(runs: list[Path]) -> None:
     plotted = read_plotted(find_runs([str(runs[0])], None, least=1), get_registry(), (), ())
     (group,) = plotted.groups

@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from support.variants import long_after
 
 from pkmncli import tables
 from pkmncli.runs import Run
@@ -114,12 +115,12 @@ def test_its_lines_fit_the_terminal_and_its_commands_can_be_copied(
     result = pkmn("experiment", "it.toml")
     assert result.code == 0, result.err
     commands = result.out.partition("\nNext:\n")[2].splitlines()
-    folder = tmp_path / "runs" / "it"
-    whole = [f"  pkmn plot {folder}", f"  pkmn compare {folder} --format json"]
+    whole = ["  pkmn plot runs/it", "  pkmn compare runs/it --format json"]
     if width is None:
         assert [command.rstrip() for command, _ in (line.rsplit("  ", 1) for line in commands)] == whole
     else:
-        assert set(whole) <= set(commands)
+        for command in whole:
+            assert any(line == command or line.startswith(f"{command}  ") for line in commands)
         too_long = [line for line in result.out.splitlines() if len(line) > width and line not in whole]
         assert not [line for line in too_long if " " in line.strip()], "only a long word is wider than the screen"
 
@@ -239,7 +240,7 @@ def test_what_is_wrong_is_told_before_anything_begins(
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize(("name", "runs"), [("discount", 9), ("take_over", 30), ("demonstrations", 30)])
+@pytest.mark.parametrize(("name", "runs"), long_after(1, [("discount", 9), ("take_over", 30), ("demonstrations", 30)]))
 def test_the_examples_can_be_run(name: str, runs: int, pkmn: Pkmn) -> None:
     result = pkmn("experiment", str(Path(__file__).parents[3] / "examples" / f"{name}.toml"), "--dry-run")
     assert (result.code, result.err) == (0, "")

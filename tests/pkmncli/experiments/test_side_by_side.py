@@ -53,6 +53,7 @@ def make(tmp_path: Path) -> Callable[[str, str], Any]:
     return make
 
 
+@pytest.mark.long
 def test_never_more_at_a_time_than_asked_for(make: Callable[[str, str], Any], tmp_path: Path) -> None:
     ended: list[Ended] = []
     runs = [make(str(number), COUNTS_ITSELF) for number in range(4)]

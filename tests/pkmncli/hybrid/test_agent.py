@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from support.plain_environments import Nested
+from support.variants import long_after
 
 from pkmn_pyboy.enhanced_environment import EnhancedPyBoyPokemonCrystalEnv
 from pkmn_strategies.adaptive import AdaptiveStrategySystem
@@ -75,7 +76,7 @@ def test_the_advised_side_alone_is_model_and_rules(env: EnhancedPyBoyPokemonCrys
     assert "stairs" in model.asked[0]
 
 
-@pytest.mark.parametrize(("rl", "settings"), [("dqn", QUICK), ("ppo", QUICK_ROLLOUTS), ("a2c", {})])
+@pytest.mark.parametrize(("rl", "settings"), long_after(1, [("dqn", QUICK), ("ppo", QUICK_ROLLOUTS), ("a2c", {})]))
 def test_the_learner_alone_learns(env: EnhancedPyBoyPokemonCrystalEnv, rl: str, settings: dict[str, Any]) -> None:
     agent = HybridAgent(mode=AgentMode.RL_ONLY, rl=rl, settings=settings)
     assert set(play(env, agent, 24)) <= {Source.RL, Source.EXPLORE}

@@ -54,6 +54,7 @@ def test_it_goes_through_all_stages_and_ends() -> None:
 
 
 @given(earned=rewards, stays=st.lists(st.booleans(), min_size=60, max_size=60))
+@pytest.mark.long
 def test_a_stage_is_left_exactly_when_all_criteria_are_met(earned: list[float], stays: list[bool]) -> None:
     curriculum = on_training(max_deviation=0.5)
     thresholds = [50, 100, 200, 500]
@@ -149,6 +150,7 @@ def test_trust_never_rises(earned: list[float], decay: float, patience: int, sta
 
 
 @given(seed=st.integers(0, 2**32 - 1))
+@pytest.mark.long
 def test_with_equal_confidences_the_language_models_share_never_rises_as_stages_advance(seed: int) -> None:
     """With equal confidences in every stage, the advised side's steps, and the model's share of them, only decrease."""
     random = np.random.default_rng(seed)

@@ -96,6 +96,7 @@ def test_a_better_way_than_the_teachers_keeps_the_say() -> None:
     assert confidence(keeper, WALK) > 0.9
 
 
+@pytest.mark.long
 def test_where_steps_cost_something_losing_more_than_the_teacher_counts_against_the_learner() -> None:
     found = {}
     for own in (-2.0, -1.0, -0.5):

@@ -11,6 +11,7 @@ import pytest
 import torch
 from support.exported_policies import allowed, run_elsewhere
 from support.learner_stream import NUM_ENVS, LearnerStream, one_torch_thread
+from support.variants import long_after
 from torch import nn
 
 from pkmn_dqn.learner import DQN
@@ -68,7 +69,7 @@ def learner(rl: str, encoder: EncoderFactory | None = NUMBERS, **settings: Any) 
     return A2C(*spaces, A2CSettings(**SMALL, **name), "cpu", 2_000, encoder=encoder)
 
 
-@pytest.mark.parametrize("rl", ["dqn", "ppo", "a2c"])
+@pytest.mark.parametrize("rl", long_after(1, ["dqn", "ppo", "a2c"]))
 def test_a_learner_learns_with_it_and_goes_on_from_its_state_bit_for_bit(rl: str) -> None:
     unbroken = LearnerStream(learner(rl), by_rules=0.3).run(60)
     name = "acting.encoder.weights.weight"

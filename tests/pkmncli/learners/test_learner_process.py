@@ -175,7 +175,7 @@ def test_beside_a_training_it_learns_the_same_wherever_it_is(settings: dict[str,
     assert same(courses[0][3], courses[1][3])
 
 
-@pytest.mark.parametrize("slow", [0.0, 0.02])
+@pytest.mark.parametrize("slow", long_after(1, [0.0, 0.02]))
 def test_a_resumed_learner_acts_with_the_update_it_was_saved_with_however_fast_the_next_one_is(slow: float) -> None:
     stream = LearnerStream(learner("dqn", own_process=False)).run(60)
     learned = flat_weights(stream.learner.learning.here.network)
@@ -232,6 +232,7 @@ def test_a_process_that_is_lost_often_is_not_started_again(
     assert same(stream.learner.state_dict(), here.learner.state_dict())
 
 
+@pytest.mark.long
 def test_a_process_that_does_not_start_leaves_learning_where_it_is(
     moves_at_once: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -288,6 +289,7 @@ def test_a_process_that_takes_long_is_waited_for_and_the_log_says_so(
     stream.learner.close()
 
 
+@pytest.mark.long
 def test_a_system_without_room_for_a_process_leaves_learning_where_it_is(
     moves_at_once: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

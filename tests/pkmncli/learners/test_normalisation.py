@@ -78,7 +78,8 @@ def share_of_right_actions(rl: str, steps: int = 400, pay: float = 1.0, **settin
     return float(np.mean([learner.act(task.shown(), explore=False)[0] == task.right for _ in range(50)]))
 
 
-@pytest.mark.parametrize("rl", long_after(1, LEARNERS))
+@pytest.mark.long
+@pytest.mark.parametrize("rl", LEARNERS)
 def test_a_badly_scaled_task_is_learned_with_normal_observations_alone(rl: str) -> None:
     assert share_of_right_actions(rl) < 0.7
     assert share_of_right_actions(rl, normalize_observations=True) > 0.95
@@ -135,7 +136,7 @@ def streamed(rl: str, **settings: Any) -> LearnerStream:
     return LearnerStream(learner_of(rl, spaces, sizes | own.get(rl, {}) | BOTH | settings), by_rules=0.3, advised=True)
 
 
-@pytest.mark.parametrize("rl", LEARNERS)
+@pytest.mark.parametrize("rl", long_after(1, LEARNERS))
 def test_it_resumes_bit_for_bit(rl: str, tmp_path: Path) -> None:
     unbroken = streamed(rl).run(60)
     state, segments = through_files(
@@ -151,7 +152,7 @@ def test_it_resumes_bit_for_bit(rl: str, tmp_path: Path) -> None:
     assert np.abs(np.asarray(first["acting.scale.mean"])).max() > 0
 
 
-@pytest.mark.parametrize("rl", LEARNERS[:2])
+@pytest.mark.parametrize("rl", long_after(1, LEARNERS[:2]))
 def test_evaluations_leave_the_statistics_as_they_are_and_the_exported_policy_has_them(rl: str) -> None:
     stream = streamed(rl).run(60)
     learner = stream.learner
@@ -169,7 +170,7 @@ def test_evaluations_leave_the_statistics_as_they_are_and_the_exported_policy_ha
         np.testing.assert_allclose(scores.numpy()[allowed], learner.action_values()[row][allowed], rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("rl", LEARNERS)
+@pytest.mark.parametrize("rl", long_after(1, LEARNERS))
 def test_weights_for_another_training_have_the_statistics_with_them(rl: str) -> None:
     trained, begun = streamed(rl).run(60), streamed(rl)
     begun.learner.take_weights(trained.learner.weights())

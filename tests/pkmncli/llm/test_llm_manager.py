@@ -165,6 +165,7 @@ def test_a_registered_class_is_found_by_its_name(register_plugin: Any) -> None:
     assert manager.get_action("what now?")[0] == Action.UP
 
 
+@pytest.mark.long
 def test_a_manager_may_give_any_action_of_many() -> None:
     manager: Any = Odd()
     manager.form = ReplyForm((), ActionNames(tuple(f"action_{number}" for number in range(4096))))

@@ -77,6 +77,7 @@ def test_a_prompt_is_no_longer_than_it_may_be_and_no_sentence_is_cut(template: P
     assert set(prompt.text.splitlines()) <= set(whole)
 
 
+@pytest.mark.long
 def test_parts_go_in_the_order_of_the_template_and_old_lines_before_them(template: PromptTemplate) -> None:
     seen: list[str] = []
     events = []

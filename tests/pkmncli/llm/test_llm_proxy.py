@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from support.variants import long_after
 
 from pkmncli.errors import LLMConnectionError
 from pkmncli.llm.keys import key_from
@@ -67,38 +68,41 @@ def test_the_environment_names_the_proxy(
 
 @pytest.mark.parametrize(
     ("url", "exceptions", "excepted"),
-    [
-        (FAR, "service.example", True),
-        (FAR, "SERVICE.EXAMPLE", True),
-        (FAR, "example", True),
-        (FAR, ".example", True),
-        (FAR, "*.example", True),
-        (FAR, "ice.example", False),
-        (FAR, "other.example,service.example", True),
-        (FAR, " other.example ,  service.example ", True),
-        (FAR, "other.example service.example", True),
-        (FAR, "service.example:8443", True),
-        (FAR, "service.example:443", False),
-        (FAR, "https://service.example", True),
-        (FAR, "service.example.", True),
-        (FAR, "*", True),
-        (FAR, "a.example,*", True),
-        (FAR, "", False),
-        (FAR, ",,", False),
-        (FAR, "192.168.0.0/16", False),
-        ("https://service.example", "service.example:443", True),
-        ("https://192.168.1.5", "192.168.1.5", True),
-        ("https://192.168.1.5", "192.168.0.0/16", True),
-        ("https://192.168.1.5:8443", "192.168.1.5:8443", True),
-        ("https://192.168.1.5:8443", "192.168.1.5:1", False),
-        ("https://192.168.1.5", "192.169.0.0/16", False),
-        ("https://[2001:db8::1]", "2001:db8::1", True),
-        ("https://[2001:db8::1]", "[2001:db8:0::1]", True),
-        ("https://[2001:db8::1]:8443", "[2001:db8::1]:8443", True),
-        ("https://[2001:db8::1]", "2001:db8::/32", True),
-    ],
+    long_after(
+        1,
+        [
+            (FAR, "service.example", True),
+            (FAR, "SERVICE.EXAMPLE", True),
+            (FAR, "example", True),
+            (FAR, ".example", True),
+            (FAR, "*.example", True),
+            (FAR, "ice.example", False),
+            (FAR, "other.example,service.example", True),
+            (FAR, " other.example ,  service.example ", True),
+            (FAR, "other.example service.example", True),
+            (FAR, "service.example:8443", True),
+            (FAR, "service.example:443", False),
+            (FAR, "https://service.example", True),
+            (FAR, "service.example.", True),
+            (FAR, "*", True),
+            (FAR, "a.example,*", True),
+            (FAR, "", False),
+            (FAR, ",,", False),
+            (FAR, "192.168.0.0/16", False),
+            ("https://service.example", "service.example:443", True),
+            ("https://192.168.1.5", "192.168.1.5", True),
+            ("https://192.168.1.5", "192.168.0.0/16", True),
+            ("https://192.168.1.5:8443", "192.168.1.5:8443", True),
+            ("https://192.168.1.5:8443", "192.168.1.5:1", False),
+            ("https://192.168.1.5", "192.169.0.0/16", False),
+            ("https://[2001:db8::1]", "2001:db8::1", True),
+            ("https://[2001:db8::1]", "[2001:db8:0::1]", True),
+            ("https://[2001:db8::1]:8443", "[2001:db8::1]:8443", True),
+            ("https://[2001:db8::1]", "2001:db8::/32", True),
+        ],
+    ),
 )
-@pytest.mark.parametrize("variable", ["NO_PROXY", "no_proxy"])
+@pytest.mark.parametrize("variable", long_after(1, ["NO_PROXY", "no_proxy"]))
 def test_no_proxy_excepts_hosts(
     url: str, exceptions: str, excepted: bool, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

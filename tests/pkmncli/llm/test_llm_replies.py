@@ -150,6 +150,7 @@ def test_one_command_in_plain_words_is_read(text: str, press: Action | None, ski
 
 
 @given(st.recursive(_VALUES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10))
+@pytest.mark.long
 def test_every_json_value_is_read_as_it_is(value: Any) -> None:
     text = json.dumps([value])
     assert json.dumps(whole_value(text)) == text
@@ -164,6 +165,7 @@ _PLAIN = json.dumps(GOOD | {"goal": "walk up", "presses": ["down"], "reason": "p
 
 @given(st.integers(0, len(_PLAIN)), st.sampled_from(["", *"{}[]\"':,\\ux0 /#"]), st.integers(0, 1), st.integers(0, 400))
 @settings(max_examples=400)
+@pytest.mark.long
 def test_an_object_that_is_damaged_is_read_as_it_was_or_refused(place: int, put: str, drop: int, end: int) -> None:
     damaged = (_PLAIN[:place] + put + _PLAIN[place + drop :])[:end]
     advice = _read(damaged, words_too=True).advice

@@ -61,6 +61,7 @@ def _run(folder: Path, name: str = "it") -> Path:
     return folder / "runs" / name
 
 
+@pytest.mark.long
 def test_advice_is_carried_out_counted_and_written_down(whole: tuple[Path, str], course: Course) -> None:
     folder, printed = whole
     assert "Advice: 4 replies" in printed

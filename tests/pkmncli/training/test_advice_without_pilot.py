@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support.killed_training import train_until
 from support.plain_environments import Nested
+from support.variants import long_after
 
 from pkmncli.api import PILOT_ACTS, ActionNames, Advice, Context, LLMReply, Source
 from pkmncli.config import resolve_settings
@@ -43,6 +44,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_a_language_model_plays_alone_with_the_environments_own_words(
     pkmn: Pkmn, course: Callable[[Path], dict[str, Any]], grid_world: list[str], tmp_path: Path
 ) -> None:
@@ -127,7 +129,7 @@ def test_a_reply_without_skills_names_actions() -> None:
     assert read(form, goal="win").problem.startswith("actions must")
 
 
-@pytest.mark.parametrize("count", [500, 4096])
+@pytest.mark.parametrize("count", long_after(1, [500, 4096]))
 def test_of_many_actions_a_reply_names_one_in_free_text(count: int) -> None:
     form = ReplyForm((), ActionNames(tuple(f"action_{number}" for number in range(count))))
     assert form.schema["properties"]["actions"]["items"] == {"type": "string"}

@@ -49,6 +49,7 @@ def test_a_killed_training_resumes_exactly_and_its_episodes_are_replayed(
         assert result.code == 0, result.err
 
 
+@pytest.mark.long
 def test_a_language_model_plays_by_names_of_actions(pkmn: Pkmn, tmp_path: Path) -> None:
     (tmp_path / "advice.toml").write_text(ADVICE)
     advised = [
@@ -66,6 +67,7 @@ def test_a_language_model_plays_by_names_of_actions(pkmn: Pkmn, tmp_path: Path) 
     assert summary["metrics"]["score"] > 0
 
 
+@pytest.mark.long
 def test_a_run_is_replayed_in_the_terminal_as_text(pkmn: Pkmn) -> None:
     rules = ["--rl=none", "--pilot=greedy", "--steps=12", "--max-steps-per-episode=8", "--run-name=ruled", "--no-film"]
     result = pkmn("train", "--env=balatro", *rules)

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 from rich.text import Text
+from support.variants import long_after
 
 from pkmncli.training import trainer
 from pkmncli.training.display import console
@@ -40,6 +41,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_often")
+@pytest.mark.long
 def test_lines_tell_the_game_who_decided_and_how_the_learning_goes(
     pkmn: Callable[..., Any], small_training: list[str], tmp_path: Path
 ) -> None:
@@ -121,7 +123,9 @@ def drawn(status: Status, columns: int, lines: int = 40, doing: str = "", **opti
     return ESCAPE.sub("", page.read()).splitlines()
 
 
-@pytest.mark.parametrize(("columns", "lines"), [(140, 32), (120, 24), (80, 24), (60, 20), (40, 16), (20, 10)])
+@pytest.mark.parametrize(
+    ("columns", "lines"), long_after(1, [(140, 32), (120, 24), (80, 24), (60, 20), (40, 16), (20, 10)])
+)
 def test_the_view_fits_the_terminal(columns: int, lines: int, statuses: list[Status]) -> None:
     for status in (statuses[0], statuses[100], statuses[-1]):
         page = drawn(status, columns, lines, "evaluating the learner alone")
@@ -315,6 +319,7 @@ def in_terminal(folder: Path, options: list[str], stop_at: bytes = b"", **enviro
     return process.wait(timeout=60), output.decode()
 
 
+@pytest.mark.long
 def test_a_terminal_gets_a_view_and_is_left_as_it_was(small_training: list[str], tmp_path: Path) -> None:
     code, output = in_terminal(tmp_path, [*small_training, "--run-name=it"])
     assert code == 0

@@ -26,6 +26,7 @@ SMALL = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_training_is_replayed_and_evaluated(pkmn: Pkmn, tmp_path: Path) -> None:
     small = ["--rl=a2c", "--steps=60", "--max-steps-per-episode=20", "--final-episodes=0"]
     for command in (

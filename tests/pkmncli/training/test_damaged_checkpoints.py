@@ -166,6 +166,7 @@ def damaged_copies(kept: Kept, tmp_path: Path) -> list[tuple[str, str, Run, Path
     return found
 
 
+@pytest.mark.long
 def test_the_one_before_is_taken_and_it_is_said(kept: Kept, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for file, name, run, path in damaged_copies(kept, tmp_path):
         case = f"{file}, {name}"
@@ -184,6 +185,7 @@ def test_the_one_before_is_taken_and_it_is_said(kept: Kept, tmp_path: Path, capf
         assert os.path.lexists(run.folder / "superseded" / "step-000000200"), f"{case}: nothing is deleted"
 
 
+@pytest.mark.long
 def test_a_training_that_goes_on_writes_the_next_one_whole(kept: Kept, tmp_path: Path) -> None:
     for file, name, run, path in damaged_copies(kept, tmp_path):
         case = f"{file}, {name}"

@@ -34,6 +34,7 @@ def digger() -> Iterator[str]:
     get_registry().unregister_plugin("digger")
 
 
+@pytest.mark.long
 def test_a_skill_of_a_third_partys_pilot_is_asked_for_read_and_carried_out(
     digger: str,
     pkmn: Callable[..., Any],

@@ -131,6 +131,7 @@ def test_environments_side_by_side_show_every_episode_from_end_to_end(
         assert actions_of(row) in pieces
 
 
+@pytest.mark.long
 def test_no_more_than_asked_for_is_shown_the_best_first(
     pkmn: Pkmn, earlier: Callable[..., Run], small_training: list[str]
 ) -> None:

@@ -43,6 +43,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder / "it", result.out + result.err
 
 
+@pytest.mark.long
 def test_every_answer_is_counted_and_written_down_and_one_is_followed(whole: tuple[Path, str], course: Course) -> None:
     folder, printed = whole
     found = course(folder)

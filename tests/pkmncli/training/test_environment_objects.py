@@ -41,6 +41,7 @@ def summary_of(trainer: HybridLLMRLTrainer) -> dict[str, Any]:
     return trainer.summary
 
 
+@pytest.mark.long
 def test_a_reward_of_a_class_of_the_script_is_earned_in_training(tmp_path: Path) -> None:
     class Local(EnhancedPyBoyPokemonCrystalEnv):
         def _calculate_reward(self, current_state: Any, previous_state: Any, action: int) -> float:
@@ -64,6 +65,7 @@ def test_a_wrapper_around_the_game_is_trained_with_its_pilot(tmp_path: Path) -> 
     assert summary_of(trainer)["source_shares"]["rule"] == 1.0
 
 
+@pytest.mark.long
 def test_an_environment_of_the_script_reports_success_and_metrics_and_resumes_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +156,7 @@ def test_what_cannot_be_sent_to_another_process_is_refused() -> None:
         HybridLLMRLTrainer(environment)
 
 
+@pytest.mark.long
 def test_a_resumed_run_has_the_environment_of_its_trainer_and_leaves_others_theirs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -209,6 +212,7 @@ def test_two_objects_of_one_class_are_told_apart() -> None:
     assert one.settings.train.env_object != other.settings.train.env_object
 
 
+@pytest.mark.long
 def test_a_training_has_a_budget_in_steps_and_goes_on_with_a_larger_one(tmp_path: Path) -> None:
     trainer = HybridLLMRLTrainer(Corridor(), save_dir=tmp_path, settings=ALONE)
     assert trainer.train(None, eval_interval=LONG, total_steps=20)["total_steps"] == 20
@@ -216,6 +220,7 @@ def test_a_training_has_a_budget_in_steps_and_goes_on_with_a_larger_one(tmp_path
     assert trainer.train(None, eval_interval=LONG, total_steps=30)["total_steps"] == 30
 
 
+@pytest.mark.long
 def test_a_callback_ends_a_training_which_is_saved(tmp_path: Path) -> None:
     trainer = HybridLLMRLTrainer(Corridor(), save_dir=tmp_path, settings=ALONE)
     trainer.register_callback("episode_end", lambda told, episode, metrics: told.stop() if episode == 3 else None)

@@ -83,6 +83,7 @@ def test_a_reward_that_is_not_finite_is_said_with_its_place(train: Callable[...,
     assert "The reward of environment 0 is inf at step 1 of episode 0" in result.out + result.err
 
 
+@pytest.mark.long
 def test_lost_workers_are_counted_even_in_a_quiet_training(train: Callable[..., Any], tmp_path: Path) -> None:
     result = train("Tired", "--steps=150", "--quiet", "--run-name=it")
     assert result.code == 0, result.err

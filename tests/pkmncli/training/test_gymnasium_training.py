@@ -12,6 +12,7 @@ import gymnasium
 import pytest
 import torch
 from support.killed_training import train_until
+from support.variants import long_after
 
 from pkmn_gymnasium.making import make_environment
 from pkmn_gymnasium.settings import GymnasiumSettings
@@ -132,6 +133,7 @@ def test_a_wrapper_that_fails_is_named_without_a_traceback(
     assert "log.txt" not in result.err
 
 
+@pytest.mark.long
 def test_an_image_that_the_environment_does_not_read_may_be_missing_later(pkmn: Pkmn) -> None:
     result = pkmn("train", *POLE, *SMALL, "--rom=no_such_file.gbc", "--run-name=image")
     assert result.code == 0, result.err
@@ -143,7 +145,9 @@ def test_an_image_that_the_environment_does_not_read_may_be_missing_later(pkmn: 
 
 @pytest.mark.parametrize(
     ("name", "keys"),
-    [("CartPole-v1", ["observation"]), ("Blackjack-v1", ["observation.0", "observation.1", "observation.2"])],
+    long_after(
+        1, [("CartPole-v1", ["observation"]), ("Blackjack-v1", ["observation.0", "observation.1", "observation.2"])]
+    ),
 )
 def test_an_exported_policy_plays_an_environment_without_names_and_mask(
     pkmn: Pkmn, tmp_path: Path, name: str, keys: list[str]

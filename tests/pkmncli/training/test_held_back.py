@@ -54,6 +54,7 @@ def test_the_parts_of_a_reward_add_up_to_it(recorded: Rows) -> None:
     assert {"exploration.new_tile", "progress.milestone"} <= names
 
 
+@pytest.mark.long
 def test_the_learner_says_what_it_would_have_done(recorded: Rows, shared_run: Callable[..., Path]) -> None:
     greedy = [row for row in decisions(shared_run("rl-only", 1)) if row["source"] == Source.RL]
     assert len(greedy) > 100

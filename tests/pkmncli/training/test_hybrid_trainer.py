@@ -32,6 +32,7 @@ def settings_of(trainer: HybridLLMRLTrainer) -> ResolvedSettings:
     return ResolvedSettings.from_run(trainer.run.folder, get_registry())
 
 
+@pytest.mark.long
 def test_a_run_is_trained_told_about_and_gone_on_with(tmp_path: Path) -> None:
     trainer = HybridLLMRLTrainer(
         EnhancedPyBoyPokemonCrystalEnv(action_repeat=2, seed_noops=(0, 3)),
@@ -81,6 +82,7 @@ def test_going_on_from_an_earlier_checkpoint_sets_the_later_ones_aside(tmp_path:
     assert (run.folder / "superseded" / "step-000000060").is_dir()
 
 
+@pytest.mark.long
 def test_an_environment_of_your_own_is_trained_in(tmp_path: Path) -> None:
     trainer = HybridLLMRLTrainer(Thrifty(), save_dir=tmp_path, settings={"rl": "none"})
     summary = trainer.train(total_episodes=1, max_steps_per_episode=10, eval_interval=LONG)
@@ -117,6 +119,7 @@ class Upward(BaseLLMManager):
         return 4, {"reasoning": "up is out", "confidence": 0.9}
 
 
+@pytest.mark.long
 def test_a_model_of_a_script_advises(tmp_path: Path) -> None:
     trainer = HybridLLMRLTrainer(
         llm_manager=Upward(), save_dir=tmp_path, settings={"rl": "none", "llm_wait": True, "llm_interval": 4}
@@ -192,6 +195,7 @@ def test_a_named_model_is_named_in_the_run(tmp_path: Path) -> None:
     assert (train.save_dir, train.log_level) == (tmp_path, "WARNING")
 
 
+@pytest.mark.long
 def test_a_trainer_from_a_file(tmp_path: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"save_dir": str(tmp_path / "runs"), "rl": "none", "seed": 5}))

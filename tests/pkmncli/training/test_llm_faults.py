@@ -88,6 +88,7 @@ FAULTS = [
 """What a server may do, and what each is told as."""
 
 
+@pytest.mark.long
 def test_a_training_outlives_all_faults(
     pkmn: Callable[..., Any],
     server: FaultServer,
@@ -114,6 +115,7 @@ def test_a_training_outlives_all_faults(
     assert_nowhere(KEY, tmp_path, said)
 
 
+@pytest.mark.long
 def test_replies_of_no_use_are_no_advice(
     pkmn: Callable[..., Any], server: FaultServer, course: Course, tmp_path: Path
 ) -> None:
@@ -130,6 +132,7 @@ def test_replies_of_no_use_are_no_advice(
     assert len(found["advice"]) >= len(texts)
 
 
+@pytest.mark.long
 def test_nothing_waits_for_a_model_that_never_answers(
     pkmn: Callable[..., Any], server: FaultServer, course: Course, tmp_path: Path
 ) -> None:
@@ -141,6 +144,7 @@ def test_nothing_waits_for_a_model_that_never_answers(
     assert len(server.asked) == 1, "one question at a time for each environment"
 
 
+@pytest.mark.long
 def test_a_server_that_is_away_for_a_while_is_told_twice_and_comes_back(
     pkmn: Callable[..., Any],
     server: FaultServer,
@@ -162,6 +166,7 @@ def test_a_server_that_is_away_for_a_while_is_told_twice_and_comes_back(
     assert min(advised) < min(failed) < max(failed) < max(advised)
 
 
+@pytest.mark.long
 def test_nobody_there_at_the_start_is_an_error_of_one_line_unless_it_may_be(
     pkmn: Callable[..., Any], course: Course, tmp_path: Path
 ) -> None:

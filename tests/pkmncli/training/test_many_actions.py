@@ -63,6 +63,7 @@ def pool_of(**settings: Any) -> WorkerPool:
     return WorkerPool(WorkerSpec(part, None, seed=1, purpose=Purpose.TRAINING, num_envs=1))
 
 
+@pytest.mark.long
 def test_a_short_training_with_thousands_of_actions_is_replayed_and_analysed(
     pkmn: Pkmn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

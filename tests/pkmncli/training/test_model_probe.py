@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.fault_server import Behaviour, FaultServer, Handler, hang_up
 from support.faults import GOOD, KEY
+from support.variants import long_after
 
 from pkmncli.api import LLMReply, LLMRequest
 from pkmncli.config import TrainSettings
@@ -74,7 +75,7 @@ def test_a_training_says_what_its_model_is_good_for_and_its_resume_does_not(
     assert not any(question.startswith("Once more.") for question in questions(server))
 
 
-@pytest.mark.parametrize("option", ["--quiet", "--no-llm-probe"])
+@pytest.mark.parametrize("option", long_after(1, ["--quiet", "--no-llm-probe"]))
 def test_nothing_is_measured_where_nobody_reads_it(option: str, pkmn: Pkmn, server: FaultServer) -> None:
     result = pkmn(*PLAYED, *at(server), "--llm-wait", option)
     assert result.code == 0, result.err

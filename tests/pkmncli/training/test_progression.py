@@ -181,6 +181,7 @@ def test_an_untrained_learner_that_the_pilot_carries_does_not_pass_a_stage(
     assert ("stage-2" in run.checkpoints.index().milestones) is (stage == 2), "a stage is worth a checkpoint"
 
 
+@pytest.mark.long
 def test_no_curriculum_leaves_trust_as_it_is(
     pkmn: Callable[..., Any], small_training: list[str], course: Course, tmp_path: Path
 ) -> None:

@@ -78,6 +78,7 @@ def reports_of(folder: Path) -> dict[str, Any]:
     return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (folder / "reports").iterdir()}
 
 
+@pytest.mark.long
 def test_reports_of_every_environment_are_kept_and_shown(pkmn: Pkmn, stalling: list[str], tmp_path: Path) -> None:
     result = pkmn("train", *stalling, "--steps=400", "--envs=2", "--run-name=it")
     assert result.code == 0, result.err

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.variants import long_after
 
 from pkmncli.config import ResolvedSettings
 from pkmncli.plugins import get_registry
@@ -83,7 +82,8 @@ def is_a_whole_run(folder: Path) -> None:
     assert run.log_file.exists()
 
 
-@pytest.mark.parametrize("act", long_after(1, [deleted, moved, deleted_with_all_runs, emptied, half_made_again]))
+@pytest.mark.long
+@pytest.mark.parametrize("act", [deleted, moved, deleted_with_all_runs, emptied, half_made_again])
 def test_a_folder_that_is_taken_away_is_made_again_whole(
     act: Act, train_and: Callable[[Act], Any], pkmn: Pkmn, tmp_path: Path
 ) -> None:
@@ -104,9 +104,8 @@ def test_a_folder_that_is_taken_away_is_made_again_whole(
         assert pkmn("train", "--resume", "moved", "--steps=100").code == 0
 
 
-@pytest.mark.parametrize(
-    "name", long_after(1, ["config.toml", "versions.json", "names.json", "command.txt", "run.lock"])
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["config.toml", "versions.json", "names.json", "command.txt", "run.lock"])
 def test_a_file_that_is_taken_away_is_made_again(
     name: str, train_and: Callable[[Act], Any], pkmn: Pkmn, tmp_path: Path
 ) -> None:
@@ -157,6 +156,7 @@ def test_a_run_that_has_taken_the_name_is_left_alone(
     assert is_whole(Run(tmp_path / "elsewhere").checkpoints.resolve())
 
 
+@pytest.mark.long
 def test_a_folder_that_is_gone_at_the_end_is_no_success(
     pkmn: Pkmn, small_training: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

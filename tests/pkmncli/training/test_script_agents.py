@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.plain_environments import Counting
+from support.variants import long_after
 
 from pkmncli.errors import ConfigurationError
 from pkmncli.hybrid.agent import HybridAgent
@@ -69,7 +70,7 @@ def trained(agent: Observant, save_dir: Path, episodes: int, **evaluations: int 
     return [row["action"] for row in sorted(rows, key=lambda row: row["global_step"])]
 
 
-@pytest.mark.parametrize("rl", LEARNERS)
+@pytest.mark.parametrize("rl", long_after(1, LEARNERS))
 def test_an_evaluation_leaves_the_agent_as_it_was(rl: str, tmp_path: Path) -> None:
     alone, evaluated = Observant(rl), Observant(rl)
     actions = trained(alone, tmp_path / "alone", 10)
@@ -115,7 +116,7 @@ def test_each_training_has_its_own_agent_of_a_class(tmp_path: Path) -> None:
     assert get_registry().names("algorithms") == names
 
 
-@pytest.mark.parametrize("count", [2, 9])
+@pytest.mark.parametrize("count", long_after(1, [2, 9]))
 def test_an_agent_of_another_number_of_actions_is_refused(count: int, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=rf"among {count} actions, .* has 3: .* action_space_size = 3"):
         trained(Observant(actions=count), tmp_path, 1)

@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from support.variants import long_after
 
 from pkmncli.outgoing_text import drawing_stream, guarded_output, printable, redact, redacted
 
@@ -94,19 +93,17 @@ def assert_nowhere(folder: Path, *texts: str) -> None:
             assert not path.is_file() or form.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "options", "code", "said"),
-    long_after(
-        1,
-        [
-            ("worker", [], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-            ("worker", ["--debug"], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-            ("mine", ["--debug"], 1, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-            ("reset", [], 1, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-            ("hook", ["--debug"], 0, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-            ("end", [], 0, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
-        ],
-    ),
+    [
+        ("worker", [], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+        ("worker", ["--debug"], 1, "ValueError: key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+        ("mine", ["--debug"], 1, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+        ("reset", [], 1, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+        ("hook", ["--debug"], 0, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+        ("end", [], 0, "key <OPENAI_API_KEY> and <MY_OWN_TOKEN>"),
+    ],
 )
 def test_a_plugin_that_tells_a_key(
     what: str, options: list[str], code: int, said: str, tmp_path: Path, run_pkmn: RunPkmn

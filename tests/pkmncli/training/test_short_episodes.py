@@ -61,6 +61,7 @@ def test_a_quiet_time_makes_room_for_many_at_once_and_a_long_one_for_no_more() -
     assert sum(limit.passes() for _ in range(1000)) == AT_ONCE
 
 
+@pytest.mark.long
 def test_the_table_has_each_episode_and_the_log_counts_those_without_a_line(run: Path) -> None:
     store = open_store(get_registry(), run)
     episodes, decisions = store.read("episodes"), store.read("decisions", "done")

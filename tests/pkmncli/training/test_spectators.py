@@ -215,6 +215,7 @@ def test_no_viewer_takes_another_ones_pictures(tmp_path: Path) -> None:
     assert interval() == 0.5, "who is gone holds nobody to its pace"
 
 
+@pytest.mark.long
 def test_a_stop_after_the_last_step_is_no_interruption(
     small_training: list[str], pkmn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

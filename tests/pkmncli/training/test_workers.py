@@ -191,6 +191,7 @@ def parent(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
+@pytest.mark.long
 def test_workers_end_when_the_parent_is_killed(parent: subprocess.Popen[str]) -> None:
     assert parent.stdout is not None
     pids = [int(pid) for pid in parent.stdout.readline().split()]

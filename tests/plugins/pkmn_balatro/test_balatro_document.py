@@ -241,6 +241,7 @@ def test_framework_makes_a_trainer() -> None:
     assert isinstance(found["trainer"], found["RLTrainer"])
 
 
+@pytest.mark.long
 def test_metrics_are_summed_up_and_plotted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = ran(METRICS, metrics_dict={"reward": [1.0, 2.0, 4.0], "ante": [1, 1, 2]})
     assert found["metrics"].get_summary()["mean_score"] == 50_000
@@ -282,6 +283,7 @@ def test_a_benchmark_of_one_algorithm(capsys: pytest.CaptureFixture[str]) -> Non
 # Usage patterns ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_single_algorithm_training(tmp_path: Path) -> None:
     trainer = ran(SINGLE)["trainer"]
     assert trainer.run_folder.parent == tmp_path / "models"

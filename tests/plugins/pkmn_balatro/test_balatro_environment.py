@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,20 @@ def test_the_same_seed_and_actions_give_the_same_run() -> None:
         records.append([*random_play(environment, 5, 60, help_share=0.5), environment.memory_hash()])
     assert records[0] == records[1]
     assert records[0] != records[2]
+
+
+def test_what_earlier_versions_recorded_can_be_verified() -> None:
+    environment = begun(11)
+    random_play(environment, 2, 7)
+    with_generator = environment.game.save()
+    digest = hashlib.blake2b(with_generator, digest_size=8).digest()
+    assert environment.earlier_memory_hashes() == [int.from_bytes(digest, "little")]
+    assert environment.memory_hash() not in environment.earlier_memory_hashes()
+    environment.game.run.money += 1
+    assert environment.game.save() != with_generator
+    before = environment.memory_hash()
+    environment.game.run.money -= 1
+    assert environment.memory_hash() != before
 
 
 def test_a_reset_without_an_observation_begins_the_same_run() -> None:

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 from support.balatro import cards, hold, in_blind, in_shop
+from support.variants import long_after
 
 import pkmn_balatro.registration  # noqa: F401 - registers the environment
 from pkmn_balatro.environment import BalatroEnvironment
@@ -40,15 +41,18 @@ def lost() -> Game:
 
 @pytest.mark.parametrize(
     "make",
-    [
-        lambda: Game(1),
-        in_blind,
-        lambda: in_blind(2, HOUSE, ante=2),
-        in_shop,
-        lost,
-        lambda: opened(2),
-        lambda: opened(8),
-    ],
+    long_after(
+        1,
+        [
+            lambda: Game(1),
+            in_blind,
+            lambda: in_blind(2, HOUSE, ante=2),
+            in_shop,
+            lost,
+            lambda: opened(2),
+            lambda: opened(8),
+        ],
+    ),
     ids=["blind", "play", "boss", "shop", "over", "arcana", "standard"],
 )
 def test_each_phase_has_a_picture_of_the_same_size(make: Callable[[], Game]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.balatro import cards, hold, in_blind, in_shop
+from support.variants import long_after
 
 from pkmn_balatro.environment import BalatroEnvironment
 from pkmn_balatro.play.hints import line_of, pilot_hint
@@ -137,7 +138,7 @@ def test_hints_are_the_pilots_line_and_the_best_play_of_each_hand(play: Play) ->
     assert out.count("hint: greedy: ") == 2
 
 
-@pytest.mark.parametrize("pilot", ["planning", "greedy"])
+@pytest.mark.parametrize("pilot", long_after(1, ["planning", "greedy"]))
 def test_a_run_can_be_played_by_the_lines_of_hints(pilot: str) -> None:
     environment = BalatroEnvironment(BalatroSettings())
     environment.reset(seed=5)
@@ -204,6 +205,7 @@ def test_a_table_is_never_wider_than_the_terminal(columns: int, game: Game) -> N
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.long
 def test_ctrl_c_in_a_terminal_ends_in_order(tmp_path: Path) -> None:
     keys, terminal = os.openpty()
     game = subprocess.Popen(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.variants import long_after
 
 from pkmn_balatro import actions as at
 from pkmn_balatro.environment import BalatroEnvironment
@@ -68,8 +69,8 @@ def planner(environment: BalatroEnvironment) -> PlanningPlayer:
     return player
 
 
-@pytest.mark.parametrize("kind", [GreedyPlayer, PlanningPlayer])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", long_after(1, [GreedyPlayer, PlanningPlayer]))
+@pytest.mark.parametrize("seed", long_after(1, range(3)))
 def test_every_action_is_allowed_also_after_steps_of_others(kind: type[Player], seed: int) -> None:
     environment = BalatroEnvironment(
         BalatroSettings(illegal_actions="raise", money=60, jokers=("Blueprint", "The Duo", "Juggler"), stake="gold")
@@ -103,6 +104,7 @@ def test_a_player_that_resumes_from_its_memory_acts_the_same() -> None:
         second.advance(action)
 
 
+@pytest.mark.long
 def test_a_decision_changes_nothing_and_does_not_depend_on_those_before() -> None:
     environment = BalatroEnvironment(BalatroSettings(money=30))
     environment.reset(seed=12)
@@ -313,6 +315,7 @@ def test_advice_of_several_actions_is_taken_in_order() -> None:
     assert (second.action, second.advice_over) == (at.SORT_BY_RANK, True)
 
 
+@pytest.mark.long
 def test_the_planning_player_comes_further_than_the_greedy_one() -> None:
     reached = {}
     for kind in (GreedyPlayer, PlanningPlayer):

@@ -40,6 +40,7 @@ def test_a_training_that_another_script_continues_is_the_unbroken_one_also_with_
     assert once[3]
 
 
+@pytest.mark.long
 def test_a_callback_follows_the_episodes_and_ends_the_training(capsys: pytest.CaptureFixture[str]) -> None:
     told: list[tuple[RLTrainer, int, Any]] = []
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from support.variants import long_after
 
 from pkmn_dashboard.app import make_app
 from pkmn_dashboard.gate import Gate
@@ -185,17 +186,20 @@ def in_folder(finished_run: Path) -> TestClient:
 
 @pytest.mark.parametrize(
     ("path", "status"),
-    [
-        ("/user/me/page/", 200),
-        ("/user/me/page/api/run", 200),
-        ("/user/me/page/page/main.js", 200),
-        ("/api/run", 200),  # from this machine, or by a proxy that removes the folder
-        ("/user/you/page/api/run", 404),
-        ("/user/me/pages/api/run", 404),
-        ("/user/me/page/user/me/page/api/run", 404),
-        ("/user/me/page//api/run", 404),
-        ("/user/me/page/page/..%2f..%2fgate.py", 404),
-    ],
+    long_after(
+        1,
+        [
+            ("/user/me/page/", 200),
+            ("/user/me/page/api/run", 200),
+            ("/user/me/page/page/main.js", 200),
+            ("/api/run", 200),  # from this machine, or by a proxy that removes the folder
+            ("/user/you/page/api/run", 404),
+            ("/user/me/pages/api/run", 404),
+            ("/user/me/page/user/me/page/api/run", 404),
+            ("/user/me/page//api/run", 404),
+            ("/user/me/page/page/..%2f..%2fgate.py", 404),
+        ],
+    ),
 )
 def test_a_folder_that_is_passed_on_leads_to_the_page_and_needs_the_token(
     in_folder: TestClient, path: str, status: int
@@ -215,7 +219,7 @@ def test_a_folder_without_its_slash_leads_to_the_one_with_it_before_the_cookie_i
 
 
 @pytest.mark.parametrize(
-    "name", ["x-forwarded-host", "x-forwarded-prefix", "x-script-name", "forwarded", "x-original-url"]
+    "name", long_after(1, ["x-forwarded-host", "x-forwarded-prefix", "x-script-name", "forwarded", "x-original-url"])
 )
 def test_headers_that_anyone_can_send_name_no_other_host_or_folder(in_folder: TestClient, name: str) -> None:
     right = {"authorization": f"Bearer {TOKEN}"}
@@ -258,7 +262,9 @@ def test_beyond_this_machine_its_own_names_are_answered(monkeypatch: pytest.Monk
     assert Gate().objection("GET", {"host": "gpu"}, "") is not None, "on loopback nobody calls it so"
 
 
-@pytest.mark.parametrize("path", ["/", "/api/run", "/api/events", "/page/main.js", "/api/openapi.json", "/nothing"])
+@pytest.mark.parametrize(
+    "path", long_after(1, ["/", "/api/run", "/api/events", "/page/main.js", "/api/openapi.json", "/nothing"])
+)
 def test_head_answers_as_get_does_without_the_content(served: Any, path: str) -> None:
     with served() as client:
         head = client.head(path)
@@ -279,6 +285,7 @@ def test_no_request_brings_much(served: Any, length: str, status: int) -> None:
     assert served().post("/api/pause", headers=headers).status_code == status
 
 
+@pytest.mark.long
 def test_answers_may_do_nothing_but_what_the_page_needs(served: Any) -> None:
     for path in ("/", "/api/run", "/nothing"):
         headers = served().get(path).headers

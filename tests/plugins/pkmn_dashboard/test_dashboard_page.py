@@ -41,6 +41,7 @@ def look_at(page: Page, part: str, content: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_screens_move_and_say_what_was_decided_and_why(training: PageTraining, open_page: OpenPage) -> None:
     page = open_page(training.url)
     picture = page.locator("[data-environment='0'] img")

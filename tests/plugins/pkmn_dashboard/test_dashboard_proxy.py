@@ -92,9 +92,10 @@ def prefix_proxy(port: int, host: str | None, *, strips: bool = True) -> Iterato
         server.server_close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("host", "strips"),
-    long_after(1, [(None, True), ("localhost:18091", True), (None, False)]),
+    [(None, True), ("localhost:18091", True), (None, False)],
     ids=["its own host", "the server's host", "passes its folder on"],
 )
 def test_the_page_works_under_a_folder_of_a_proxy(
@@ -135,14 +136,17 @@ def closed_within(connection: socket.socket, seconds: float) -> bool:
 
 @pytest.mark.parametrize(
     "begun",
-    [
-        b"",
-        b"GET / HTTP/1.1\r\nHost: localhost\r\n",
-        b"GET /api/run HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HT",
-        b"POST /api/pause HTTP/1.1\r\nHost: localhost\r\nx-pkmn-action: 1\r\nContent-Length: 1000\r\n\r\nx",
-        b"POST /api/pause HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01",
-    ],
+    long_after(
+        1,
+        [
+            b"",
+            b"GET / HTTP/1.1\r\nHost: localhost\r\n",
+            b"GET /api/run HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HT",
+            b"POST /api/pause HTTP/1.1\r\nHost: localhost\r\nx-pkmn-action: 1\r\nContent-Length: 1000\r\n\r\nx",
+            b"POST /api/pause HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+            b"\x16\x03\x01\x02\x00\x01\x00\x01",
+        ],
+    ),
     ids=["nothing", "half a head", "half a second one", "half a body", "half a chunk", "no HTTP"],
 )
 def test_a_connection_on_which_no_request_comes_is_closed(

@@ -322,6 +322,7 @@ def test_one_process_records_at_a_time(tmp_path: Path) -> None:
             DecisionHistoryAnalyzer(tmp_path).record_decision({}, 0, "why", 0.5, 0.0)
 
 
+@pytest.mark.long
 def test_a_script_that_forgets_to_close_loses_nothing(tmp_path: Path) -> None:
     script = (
         "from pkmn_decisions.analyzer import DecisionHistoryAnalyzer as A\n"

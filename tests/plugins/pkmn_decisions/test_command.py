@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.tables import decisions, episodes
+from support.variants import long_after
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store.store import DuckDBStore
@@ -59,6 +60,7 @@ def test_the_report_names_the_run_and_what_paid_off(run: Path, capsys: pytest.Ca
         assert part in best
 
 
+@pytest.mark.long
 def test_json_csv_and_markdown_hold_the_same_patterns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content: dict[str, Any] = json.loads(ask(capsys, "--format", "json")[1])
     assert (content["runs"], content["decisions"], content["steps"]) == (["first"], 60, 60)
@@ -96,6 +98,7 @@ def test_the_report_begins_with_what_to_act_on_and_then_goes_section_by_section(
     ]
 
 
+@pytest.mark.long
 def test_one_section_can_be_asked_for(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ask(capsys, "--show", "loops")[1]
     assert "No episode was in a loop" in out
@@ -144,6 +147,7 @@ def test_each_run_pays_its_own_prices(run: Path, capsys: pytest.CaptureFixture[s
     assert [(one["calls"], one["dollars"]) for one in content["advice_costs"]] == [(2, 11.0)]
 
 
+@pytest.mark.long
 def test_what_a_press_leads_to_has_a_column(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def headings(name: str) -> str:
         lines = ask(capsys, name, "--show", "patterns")[1].splitlines()
@@ -171,6 +175,7 @@ def test_the_page_stands_alone_and_escapes_what_it_shows(run: Path, capsys: pyte
     assert "<td" in ask(capsys, "--sql", "SELECT 1 AS one", "--format", "html")[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["report.png", "report.svg"])
 def test_the_findings_are_drawn(run: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     pytest.importorskip("matplotlib")
@@ -181,6 +186,7 @@ def test_the_findings_are_drawn(run: Path, capsys: pytest.CaptureFixture[str], n
     assert sorted(path.name for path in Path().iterdir()) == [name, "runs"]
 
 
+@pytest.mark.long
 def test_options_choose_sort_and_cut(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def actions(*options: str) -> list[tuple[str, int]]:
         found = json.loads(ask(capsys, "--format", "json", *options)[1])["patterns"]
@@ -194,6 +200,7 @@ def test_options_choose_sort_and_cut(run: Path, capsys: pytest.CaptureFixture[st
     assert actions(str(run)) == [("a", 30), ("b", 30)]
 
 
+@pytest.mark.long
 def test_an_empty_result_says_why(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = ask(capsys, "--min-frequency", "31")
     assert code == 0
@@ -295,19 +302,22 @@ def test_sql_is_answered_from_the_views(run: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "COPY (SELECT 1) TO 'stolen.csv'",
-        "WITH x AS (COPY (SELECT 1) TO '{file}' (FORMAT csv, USE_TMP_FILE false)) SELECT * FROM x",
-        "SELECT * FROM query('WITH x AS (COPY (SELECT 1) TO ''{file}'' (FORMAT csv)) FROM x')",
-        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}'",
-        "DROP VIEW decisions",
-        "SELECT 1; DROP VIEW decisions",
-        "SET enable_external_access = true",
-        "ATTACH 'new.db'",
-        "EXPORT DATABASE 'copy'",
-        "CREATE TABLE mine AS SELECT 1",
-        "SELECT * FROM read_text('/etc/hostname')",
-    ],
+    long_after(
+        1,
+        [
+            "COPY (SELECT 1) TO 'stolen.csv'",
+            "WITH x AS (COPY (SELECT 1) TO '{file}' (FORMAT csv, USE_TMP_FILE false)) SELECT * FROM x",
+            "SELECT * FROM query('WITH x AS (COPY (SELECT 1) TO ''{file}'' (FORMAT csv)) FROM x')",
+            "EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}'",
+            "DROP VIEW decisions",
+            "SELECT 1; DROP VIEW decisions",
+            "SET enable_external_access = true",
+            "ATTACH 'new.db'",
+            "EXPORT DATABASE 'copy'",
+            "CREATE TABLE mine AS SELECT 1",
+            "SELECT * FROM read_text('/etc/hostname')",
+        ],
+    ),
 )
 def test_sql_cannot_write_or_read_anything_else(run: Path, capsys: pytest.CaptureFixture[str], query: str) -> None:
     files = {path: path.read_bytes() for path in run.parent.parent.rglob("*") if path.is_file()}

@@ -19,6 +19,7 @@ from support.planted import (
     write_planted,
 )
 from support.tables import previous_actions, write_steps
+from support.variants import long_after
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.store.schema import DECISIONS
@@ -31,6 +32,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_planted(tmp_path_factory.mktemp("planted") / "run", Plan(seed=3))
 
 
+@pytest.mark.long
 def test_what_is_written_with_the_decisions_gives_the_same_patterns(tmp_path: Path, planted: Path) -> None:
     stored = write_planted(tmp_path / "stored", Plan(seed=3, near_return=True))
     computed, read = (DecisionHistoryAnalyzer(folder).analyze_patterns() for folder in (planted, stored))
@@ -110,7 +112,7 @@ def test_a_loop_names_the_actions_that_were_taken_in_it(tmp_path: Path) -> None:
     assert loop["actions"] == {"action_4000": 64, "action_12": 63}
 
 
-@pytest.mark.parametrize("highest", [500, 1000, 4095, 65_535])
+@pytest.mark.parametrize("highest", long_after(1, [500, 1000, 4095, 65_535]))
 def test_sequences_are_of_the_actions_that_were_taken_however_many_there_are(tmp_path: Path, highest: int) -> None:
     rng = np.random.default_rng(1)
     actions = rng.integers(0, highest + 1, (40, 100))
@@ -197,6 +199,7 @@ def test_what_moved_between_the_halves_of_a_run_is_told(tmp_path: Path) -> None:
     assert analyzer.findings("changes", 5, {"action": "select"})["changes"][0]["action_name"] == "select"
 
 
+@pytest.mark.long
 def test_two_runs_are_compared_and_alike_ones_do_not_differ(tmp_path: Path) -> None:
     first, second, other = (
         changing(tmp_path / name, seed, changes=changes)

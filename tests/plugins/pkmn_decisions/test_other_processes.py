@@ -45,6 +45,7 @@ def start_writer(folder: Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.long
 def test_a_killed_writer_loses_only_what_it_had_not_flushed(tmp_path: Path) -> None:
     with start_writer(tmp_path) as writer:
         assert writer.stdout is not None
@@ -59,6 +60,7 @@ def test_a_killed_writer_loses_only_what_it_had_not_flushed(tmp_path: Path) -> N
     assert all(path.suffix == ".parquet" for path in (tmp_path / "decisions").iterdir())
 
 
+@pytest.mark.long
 def test_readers_see_whole_flushes_while_another_process_writes(tmp_path: Path) -> None:
     analyzer = DecisionHistoryAnalyzer(tmp_path, threads=1)
     reader = DuckDBStore(tmp_path)

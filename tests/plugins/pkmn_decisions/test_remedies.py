@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.commands import pkmn
 from support.tables import decisions, previous_actions, write_steps
+from support.variants import long_after
 
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
 from pkmn_decisions.report.headline import in_digits
@@ -39,11 +40,14 @@ def walked(folder: Path, *, source: int, milestone: bool = False) -> Path:
 
 @pytest.mark.parametrize(
     ("told", "plan"),
-    [
-        (True, {"source": Source.RL}),
-        (False, {"source": Source.RULE}),
-        (False, {"source": Source.RL, "milestone": True}),
-    ],
+    long_after(
+        1,
+        [
+            (True, {"source": Source.RL}),
+            (False, {"source": Source.RULE}),
+            (False, {"source": Source.RL, "milestone": True}),
+        ],
+    ),
     ids=["the learner's action", "the way of the rules", "the way to a milestone"],
 )
 def test_nothing_speaks_against_the_way_to_the_goal(tmp_path: Path, told: bool, plan: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.tables import decisions, episodes, metrics
+from support.variants import long_after
 
 from pkmn_dashboard.tables import Tables
 from pkmn_decisions.analyzer import DecisionHistoryAnalyzer
@@ -175,8 +176,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize(("harm", "left", "line"), LEFT_OUT, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize("reader", long_after(1, READERS))
+@pytest.mark.parametrize(
+    ("harm", "left", "line"), long_after(1, LEFT_OUT), ids=lambda value: getattr(value, "__name__", "")
+)
 def test_what_is_missing_or_not_the_runs_is_told_and_left_out(
     harm: Callable[[Path, Path], None],
     left: int,
@@ -193,8 +196,8 @@ def test_what_is_missing_or_not_the_runs_is_told_and_left_out(
     assert re.search(line, told)
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize(("harm", "reason"), REFUSED, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize("reader", long_after(1, READERS))
+@pytest.mark.parametrize(("harm", "reason"), long_after(1, REFUSED), ids=lambda value: getattr(value, "__name__", ""))
 def test_a_file_that_holds_something_else_is_refused_by_name(
     harm: Callable[[Path, Path], None], reason: str, reader: str, run: Path, tmp_path: Path
 ) -> None:
@@ -206,7 +209,9 @@ def test_a_file_that_holds_something_else_is_refused_by_name(
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize("harm", [one[0] for one in (*LEFT_OUT, *REFUSED)], ids=lambda value: value.__name__)
+@pytest.mark.parametrize(
+    "harm", long_after(1, [one[0] for one in (*LEFT_OUT, *REFUSED)]), ids=lambda value: value.__name__
+)
 def test_a_training_goes_on_whatever_became_of_its_tables(
     harm: Callable[[Path, Path], None], run: Path, tmp_path: Path
 ) -> None:
@@ -245,8 +250,8 @@ def test_a_healthy_run_has_nothing_to_tell(run: Path, capsys: pytest.CaptureFixt
     ]
 
 
-@pytest.mark.parametrize("lines", range(1, 7))
-@pytest.mark.parametrize("torn", [False, True])
+@pytest.mark.parametrize("lines", long_after(1, range(1, 7)))
+@pytest.mark.parametrize("torn", long_after(1, [False, True]))
 def test_files_that_the_index_does_not_list_yet_count(lines: int, torn: bool, run: Path) -> None:
     """As after a kill or a power cut between a file and its line."""
     content = (run / TABLES_INDEX).read_bytes().splitlines(keepends=True)

@@ -166,3 +166,12 @@ def test_rules_in_loops_earn_more_with_a_better_pilot(pkmn: Pkmn, tmp_path: Path
     assert better["command"].endswith("--pilot locksmith") and better["who"] == "the rules 100%"
     assert gain(pkmn, tmp_path, better["command"]) > 2
     assert share_in_loops(pkmn, "weak") > 0.5 > share_in_loops(pkmn, "weak-pilot")
+
+
+def test_what_a_weak_pilot_does_is_no_goal_of_the_game(pkmn: Pkmn, tmp_path: Path) -> None:
+    train(pkmn, "--env=balatro", "--rl=none", "--mode=llm-only", "--pilot=random", "--steps=8000", "--envs=8")
+    better = finding(pkmn, "let a better pilot play")
+    assert better["text"].startswith("ante 1, blind: the action skip_blind brings")
+    assert better["command"].endswith("--pilot planning")
+    changed = better["command"].replace("--pilot planning", "--pilot greedy --steps 2000")
+    assert gain(pkmn, tmp_path, changed) > 2

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from support.variants import long_after
 
 from pkmn_dqn.demonstrations import label_cross_entropy, margin_loss
 from pkmn_dqn.learner import DQN
@@ -168,7 +169,7 @@ def test_demonstrations_shorten_learning() -> None:
     assert shown_the_way < without_margin
 
 
-@pytest.mark.parametrize("final", [0.0, 0.2])
+@pytest.mark.parametrize("final", long_after(1, [0.0, 0.2]))
 def test_the_weight_falls_to_its_end_and_a_longer_budget_does_not_raise_it(
     scripted_training: Any, final: float
 ) -> None:
@@ -184,6 +185,7 @@ def test_the_weight_falls_to_its_end_and_a_longer_budget_does_not_raise_it(
     assert longer.demonstration_weight == pytest.approx((1 + final) / 2)
 
 
+@pytest.mark.long
 def test_presses_of_the_learners_own_bring_no_such_loss(scripted_training: Any) -> None:
     with_margin = scripted_training().run(100)  # no step is the advised side's
     without = scripted_training(demonstration_margin=0).run(100)
@@ -238,13 +240,13 @@ def greedy(learner: DQN) -> list[int]:
     return actions
 
 
-@pytest.mark.parametrize("loss", ["margin", "cross_entropy"])
+@pytest.mark.parametrize("loss", long_after(1, ["margin", "cross_entropy"]))
 def test_labels_alone_fix_the_greedy_action(loss: str) -> None:
     assert greedy(learner_of_labels(demonstration_loss=loss)) == RIGHT
 
 
 @pytest.mark.parametrize(
-    "off", [{"demonstrations": "pressed"}, {"demonstration_margin": 0}, {"demonstration_weight": 0}]
+    "off", long_after(1, [{"demonstrations": "pressed"}, {"demonstration_margin": 0}, {"demonstration_weight": 0}])
 )
 def test_without_them_nothing_does(off: dict[str, Any]) -> None:
     assert greedy(learner_of_labels(**off)) != RIGHT

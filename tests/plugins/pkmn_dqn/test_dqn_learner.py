@@ -50,7 +50,8 @@ def test_a_resumed_training_equals_an_unbroken_one_bit_for_bit(
     assert unbroken.metrics[-1]["updates"] > 70
 
 
-@pytest.mark.parametrize("settings", long_after(1, [PRIORITISED, {}]))
+@pytest.mark.long
+@pytest.mark.parametrize("settings", [PRIORITISED, {}])
 def test_updates_in_a_thread_give_what_updates_in_place_give(scripted_training: Any, settings: dict[str, Any]) -> None:
     in_place = scripted_training(**settings).run(200)
     with ThreadPoolExecutor(1) as executor:
@@ -75,7 +76,7 @@ def test_learned_weights_act_only_once_published(scripted_training: Any) -> None
     assert any(not torch.equal(before[name], after[name]) for name in acting)
 
 
-@pytest.mark.parametrize("settings", [{}, PRIORITISED])
+@pytest.mark.parametrize("settings", long_after(1, [{}, PRIORITISED]))
 def test_a_saved_state_is_not_changed_by_further_learning(scripted_training: Any, settings: dict[str, Any]) -> None:
     training = scripted_training(**settings).run(60)
     state = training.learner.state_dict()
@@ -118,6 +119,7 @@ def test_exploration_presses_every_allowed_action_about_equally(scripted_trainin
     assert np.bincount(pressed, minlength=4)[1:].min() > 550  # 667 are expected; five standard deviations less
 
 
+@pytest.mark.long
 def test_greedy_acting_leaves_no_trace(scripted_training: Any) -> None:
     plain = scripted_training().run(100)
     watched = scripted_training()
@@ -146,6 +148,7 @@ def test_exploration_falls_by_the_learners_own_steps(scripted_training: Any) -> 
     assert training.learner.epsilon == pytest.approx(0.525)
 
 
+@pytest.mark.long
 def test_exponential_exploration_falls_by_the_same_factor_to_the_same_end(scripted_training: Any) -> None:
     training = scripted_training(exploration_fraction=0.1, exploration_schedule="exponential", exploration_final=0.01)
     shares = [training.run(25).learner.epsilon for _ in range(5)]
@@ -160,7 +163,7 @@ def test_nothing_is_sampled_before_learning_starts(scripted_training: Any) -> No
     assert training.learner.sample() is not None
 
 
-@pytest.mark.parametrize("settings", [{}, PRIORITISED])
+@pytest.mark.parametrize("settings", long_after(1, [{}, PRIORITISED]))
 def test_without_its_experience_a_learner_first_collects_anew(scripted_training: Any, settings: dict[str, Any]) -> None:
     trained = scripted_training(learning_starts=60, **settings).run(100).learner
     weights_only = scripted_training(learning_starts=60, **settings)
@@ -224,7 +227,7 @@ def test_building_a_learner_leaves_torchs_random_numbers_alone(scripted_training
     assert torch.equal(torch.rand(4), expected)
 
 
-@pytest.mark.parametrize("priority_exponent", [0.0, 0.6])
+@pytest.mark.parametrize("priority_exponent", long_after(1, [0.0, 0.6]))
 def test_a_hundred_thousand_multi_modal_steps_fit_in_400_megabytes(priority_exponent: float) -> None:
     num_envs = 40
     space = gymnasium.spaces.Dict(

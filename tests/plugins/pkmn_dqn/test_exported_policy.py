@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from support.exported_policies import NUM_ACTIONS, SPACES, allowed, assert_acts_alike, run_elsewhere, weights_of
+from support.variants import long_after
 
 from pkmn_dqn.learner import DQN
 from pkmn_dqn.settings import DQNSettings
@@ -20,7 +21,7 @@ def untrained(space: gymnasium.spaces.Dict, **settings: Any) -> DQN:
     return DQN(space, gymnasium.spaces.Discrete(NUM_ACTIONS), 1, 3, DQNSettings(**SIZES, **settings))
 
 
-@pytest.mark.parametrize(("kind", "quantiles"), [*((kind, 1) for kind in SPACES), ("map", 3)])
+@pytest.mark.parametrize(("kind", "quantiles"), long_after(1, [*((kind, 1) for kind in SPACES), ("map", 3)]))
 def test_it_acts_as_the_learner_does(kind: str, quantiles: int) -> None:
     space = gymnasium.spaces.Dict(SPACES[kind])
     assert_acts_alike(untrained(space, dueling=kind != "packed", quantiles=quantiles), space)
@@ -57,6 +58,7 @@ def test_it_is_of_the_network_that_acts(scripted_training: Callable[..., Any]) -
     assert any(not later[name].equal(state[f"learning.online.{name}"]) for name in later)
 
 
+@pytest.mark.long
 def test_the_description_says_what_it_takes_and_gives(scripted_training: Callable[..., Any]) -> None:
     description = scripted_training().learner.export_policy().description
     assert description["num_actions"] == 4

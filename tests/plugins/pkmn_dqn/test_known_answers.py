@@ -114,6 +114,7 @@ def ring(state: int, action: int) -> tuple[int, float, bool]:
     return (state + 1 if action == 1 else (state - 1) % 5), 0.5 if state == 2 else 0.0, False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "settings",
     [

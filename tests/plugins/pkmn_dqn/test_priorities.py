@@ -47,6 +47,7 @@ def test_rows_are_sampled_in_proportion_to_powers_of_their_priorities() -> None:
 
 @settings(max_examples=60)
 @given(data=st.data())
+@pytest.mark.long
 def test_only_rows_that_may_be_sampled_have_a_chance(data: st.DataObject) -> None:
     """Compared with a dictionary, through new rows, removed rows, late priorities of removed rows, and long pauses."""
     priorities, start, stop = Priorities(CAPACITY, EXPONENT), 0, 0

@@ -27,6 +27,7 @@ def changed(tree: SumTree, batches: list[list[tuple[int, float]]]) -> dict[int, 
 
 
 @given(data=st.data(), slots=st.integers(1, 70))
+@pytest.mark.long
 def test_every_sum_is_that_of_its_children_and_a_refilled_tree_is_the_same_one(data: st.DataObject, slots: int) -> None:
     tree = SumTree(slots)
     numbers = changed(tree, data.draw(changes(slots)))
@@ -41,6 +42,7 @@ def test_every_sum_is_that_of_its_children_and_a_refilled_tree_is_the_same_one(d
 
 
 @given(data=st.data(), slots=st.integers(1, 70), share=st.floats(0, 1))
+@pytest.mark.long
 def test_a_slot_of_nothing_is_never_found(data: st.DataObject, slots: int, share: float) -> None:
     tree = SumTree(slots)
     numbers = changed(tree, data.draw(changes(slots)))
@@ -55,6 +57,7 @@ def test_the_slot_found_is_the_one_where_running_sums_pass_the_target() -> None:
     assert tree.find(np.array([0, 1.9, 2, 2.9, 3, 6.9, 7, 9.9])).tolist() == [0, 0, 2, 2, 3, 3, 5, 5]
 
 
+@pytest.mark.long
 def test_slots_come_in_proportion_to_their_numbers() -> None:
     """Pearson's statistic of single samples is below its 99.9th percentile, for 9 degrees of freedom 27.9."""
     tree, rng = SumTree(10), np.random.default_rng(0)

@@ -119,6 +119,7 @@ def error_after_learning(encoder: nn.Module, found: ObservationLayout) -> float:
     return float(loss.item())
 
 
+@pytest.mark.long
 def test_what_depends_on_the_map_alone_is_learned_with_tables_and_not_without() -> None:
     found = layout_of(observation_space("state", packed=True), gymnasium.spaces.Discrete(9), "it")
     sizes = EmbeddingSettings()

@@ -22,14 +22,17 @@ def local(smollm2: Path) -> Iterator[LocalBackend]:
     backend.close()
 
 
+@pytest.mark.long
 def test_a_model_file_answers_by_schema(local: LocalBackend) -> None:
     assert_answers_by_schema(local)
 
 
+@pytest.mark.long
 def test_a_model_file_says_when_it_was_cut(local: LocalBackend) -> None:
     assert_says_when_it_was_cut(local)
 
 
+@pytest.mark.long
 def test_a_model_file_repeats_itself_where_it_is_cold(local: LocalBackend) -> None:
     one, two = (local.complete(request("Say something.", seed=3)).text for _ in range(2))
     assert one == two
@@ -40,6 +43,7 @@ def test_a_model_file_refuses_what_is_too_long(local: LocalBackend) -> None:
     assert_too_long(local)
 
 
+@pytest.mark.long
 def test_a_model_file_that_takes_its_time_is_left_and_asked_again(local: LocalBackend) -> None:
     with pytest.raises(LLMFailure) as caught:
         local.complete(request("Tell a long story.", max_tokens=1500, timeout_s=0.05))
@@ -47,6 +51,7 @@ def test_a_model_file_that_takes_its_time_is_left_and_asked_again(local: LocalBa
     assert_answers_by_schema(local)
 
 
+@pytest.mark.long
 def test_the_end_of_a_run_ends_a_long_answer(smollm2: Path) -> None:
     from threading import Thread  # noqa: PLC0415
 

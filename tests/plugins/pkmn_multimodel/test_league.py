@@ -88,6 +88,7 @@ def test_the_matrix_says_who_beats_whom() -> None:
     assert matrix(results) == {"a": {"b": 0.75}, "b": {"a": 0.25, "c": 0.0}, "c": {"b": 1.0}}
 
 
+@pytest.mark.long
 def test_past_adapters_play_and_do_not_learn_and_the_oldest_is_replaced(make_training: Make) -> None:
     training = make_training()
     training.batch()
@@ -107,6 +108,7 @@ def test_past_adapters_play_and_do_not_learn_and_the_oldest_is_replaced(make_tra
     assert {"league/elo/model_0", "league/elo/model_1"} <= set(metrics)
 
 
+@pytest.mark.long
 def test_a_resumed_training_meets_the_same_opponents_and_goes_on_exactly(make_training: Make) -> None:
     first, second = make_training(), make_training()
     for _ in range(3):
@@ -120,6 +122,7 @@ def test_a_resumed_training_meets_the_same_opponents_and_goes_on_exactly(make_tr
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
+@pytest.mark.long
 def test_the_best_script_is_rated_above_models_that_have_not_learned(make_training: Make) -> None:
     training = make_training(training_mode="competitive", league_every=1000, league_share=1.0, learning_rate=1e-9)
     for _ in range(6):

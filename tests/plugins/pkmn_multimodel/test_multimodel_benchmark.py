@@ -12,6 +12,7 @@ from pkmn_multimodel import CoopCompeteEnv, GraphVisualizer, OurMethodPolicy, Si
 from pkmn_multimodel.command import app
 
 
+@pytest.mark.long
 def test_a_policy_that_models_its_opponent_wins_where_the_opponent_can_be_predicted() -> None:
     found = run_benchmark(runs=5, episodes=100, coop_level=0.5, difficulty=0.25)
     assert found["our_method"]["low"] > 0.8

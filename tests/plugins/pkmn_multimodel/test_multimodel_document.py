@@ -15,6 +15,7 @@ import anthropic
 import openai
 import pytest
 import torch
+from support.variants import long_after
 
 import pkmn_multimodel
 from pkmn_multimodel import factories
@@ -319,7 +320,7 @@ def test_the_examples_run_one_after_the_other() -> None:
 
 @pytest.mark.parametrize(
     ("error", "batch_size"),
-    [(torch.cuda.OutOfMemoryError("CUDA out of memory"), 2), (TimeoutError("Episode timeout"), 4)],
+    long_after(1, [(torch.cuda.OutOfMemoryError("CUDA out of memory"), 2), (TimeoutError("Episode timeout"), 4)]),
     ids=["memory", "timeout"],
 )
 def test_a_training_goes_on_after_the_recovery_that_was_specified(error: Exception, batch_size: int) -> None:
@@ -336,6 +337,7 @@ def test_a_training_goes_on_after_the_recovery_that_was_specified(error: Excepti
     assert trainer.config.batch_size == batch_size
 
 
+@pytest.mark.long
 def test_a_setting_that_cannot_change_is_refused_when_the_training_goes_on() -> None:
     trainer = small_trainer(max_episodes=4)
     asyncio.run(trainer.train())
@@ -355,6 +357,7 @@ def test_a_game_for_another_number_of_models_is_refused_before_there_is_a_run() 
     assert not Path(trainer.config.checkpoint_dir).exists()
 
 
+@pytest.mark.long
 def test_a_start_that_failed_leaves_no_run_and_can_be_tried_again_with_other_settings() -> None:
     trainer = small_trainer(base="./no-model", max_episodes=4)
     with pytest.raises(RuntimeError, match="Model loading failed"):
@@ -405,7 +408,7 @@ def test_an_error_is_of_the_kind_that_was_specified(
         fails()
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", long_after(1, RECIPES))
 def test_a_recipe_is_accepted_and_has_its_effect(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {"MultiModelConfig": SmallConfig}
     execute(RECIPES[name], names)

@@ -11,6 +11,7 @@ import numpy as np
 import openai
 import pytest
 from support.fault_server import Behaviour, FaultServer
+from support.variants import long_after
 
 import pkmn_multimodel
 from pkmn_multimodel import LLMConfig, LLMResponse, LoRAConfig, LoRAManager, SharedLLMManager
@@ -108,10 +109,13 @@ def test_wrong_nodes_and_settings_are_one_clear_line(manager: SharedLLMManager) 
 
 @pytest.mark.parametrize(
     ("make", "section", "error"),
-    [
-        (pkmn_multimodel.create_openai_manager, "OPENAI", openai.APIError),
-        (pkmn_multimodel.create_claude_manager, "ANTHROPIC", anthropic.APIError),
-    ],
+    long_after(
+        1,
+        [
+            (pkmn_multimodel.create_openai_manager, "OPENAI", openai.APIError),
+            (pkmn_multimodel.create_claude_manager, "ANTHROPIC", anthropic.APIError),
+        ],
+    ),
 )
 def test_a_model_of_a_service_answers_and_is_frozen(
     make: object, section: str, error: type[Exception], monkeypatch: pytest.MonkeyPatch
@@ -261,6 +265,7 @@ def test_a_service_plays_until_its_calls_are_spent_or_it_fails(monkeypatch: pyte
         player.close()
 
 
+@pytest.mark.long
 def test_a_service_plays_in_a_training_beside_models_that_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-a-test")
     monkeypatch.setattr(bases, "tiny_model", partial(tiny_model, steps=3))

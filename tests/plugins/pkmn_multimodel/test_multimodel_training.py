@@ -117,6 +117,7 @@ def test_a_federated_round_gives_all_models_the_mean_of_the_changes() -> None:
     )
 
 
+@pytest.mark.long
 def test_asynchronous_updates_use_samples_that_are_as_old_as_allowed() -> None:
     training = make_training(weight_update_strategy=WeightUpdateStrategy.ASYNCHRONOUS, max_staleness=2)
     ages = [training.batch().metrics.get("model_0/staleness") for _ in range(5)]
@@ -166,6 +167,7 @@ def test_the_hash_of_a_version_is_of_the_weights_when_it_was_noted() -> None:
     assert noted.digest == first.digest != changed.digest
 
 
+@pytest.mark.long
 def test_replies_are_sampled_with_the_log_probabilities_that_learning_finds() -> None:
     training = make_training()
     for _ in range(3):
@@ -175,6 +177,7 @@ def test_replies_are_sampled_with_the_log_probabilities_that_learning_finds() ->
     assert np.allclose(found, [sum(reply.log_probs) for reply in replies], atol=1e-4)
 
 
+@pytest.mark.long
 def test_adapters_in_one_batch_reply_as_they_do_apart() -> None:
     training = make_training()
     for _ in range(3):
@@ -203,6 +206,7 @@ def test_a_small_cache_samples_in_smaller_batches_with_the_same_likeliest_replie
     assert max(sizes) == 2
 
 
+@pytest.mark.long
 def test_an_update_learns_from_as_many_batches_as_asked() -> None:
     training = make_training(weight_update_strategy="synchronized", batch_size=2, update_frequency=3, max_episodes=10)
     batch = training.batch()
@@ -218,6 +222,7 @@ def test_an_unknown_count_or_kind_of_models_is_one_clear_error() -> None:
         MultiModelConfig(model_types=["gpt"])
 
 
+@pytest.mark.long
 def test_first_games_of_a_script_are_imitated_and_a_resumed_training_goes_on_the_same() -> None:
     imitated = {"imitation_games": 44, "imitation_strength": 1.0, "learning_rate": 0.01}
     made = partial(make_training, training_mode="cooperative", weight_update_strategy="synchronized", **imitated)
@@ -293,6 +298,7 @@ def self_playing(seed: int = 0, luck: float = 4.0, named: bool = True) -> Traini
     return Training(MultiModelConfig.model_validate(settings), Game, seed)
 
 
+@pytest.mark.long
 def test_in_self_play_one_adapter_plays_all_places_and_is_not_rewarded_for_the_luckier_one() -> None:
     changes = []
     for luck, named in ((0.0, True), (4.0, True), (0.0, False), (4.0, False)):

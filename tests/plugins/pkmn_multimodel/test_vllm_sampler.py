@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import torch
 from support.commands import run_here
+from support.variants import long_after
 from support.vllm_server import VllmServer
 
 from pkmn_multimodel.games.catalog import game_maker
@@ -285,12 +286,15 @@ def test_no_server_is_one_line_with_what_to_do(base: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("own", "code", "words"),
-    [
-        ({"updates": False}, 4, ("answered 404", "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1")),
-        ({"key": "secret-of-the-server"}, 4, ("answered 401", "VLLM_API_KEY")),
-        ({"max_lora_rank": 4}, 4, ("LoRA rank 8 is greater than max_lora_rank 4", "--max-lora-rank 8")),
-        ({"knows_token_ids": False}, 4, ("return_token_ids needs vLLM",)),
-    ],
+    long_after(
+        1,
+        [
+            ({"updates": False}, 4, ("answered 404", "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1")),
+            ({"key": "secret-of-the-server"}, 4, ("answered 401", "VLLM_API_KEY")),
+            ({"max_lora_rank": 4}, 4, ("LoRA rank 8 is greater than max_lora_rank 4", "--max-lora-rank 8")),
+            ({"knows_token_ids": False}, 4, ("return_token_ids needs vLLM",)),
+        ],
+    ),
 )
 def test_a_server_that_does_not_fit_is_one_line(
     own: dict[str, Any], code: int, words: tuple[str, ...], base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -326,6 +330,7 @@ def test_a_server_that_does_not_answer_in_time_is_left(server: VllmServer, base:
         server.waits.set()
 
 
+@pytest.mark.long
 def test_weights_that_the_server_does_not_have_are_an_error(server: VllmServer, base: Path) -> None:
     own = {"base": str(base), "sampler": "vllm", "sampler_url": server.url}
     with closing(make_training(**own)) as training:

@@ -10,6 +10,7 @@ from pkmncli.api import LLMFailure
 from pkmncli.errors import LLMConnectionError
 
 
+@pytest.mark.long
 def test_an_ollama_of_others_answers_the_client_of_ollama(ollama_proxy: str, build: BuildBackend) -> None:
     backend = build("ollama", ollama_proxy, "llama/smollm2")
     assert "llama/smollm2" in backend.check()

@@ -10,6 +10,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from support.exported_policies import loaded
+from support.variants import long_after
 
 from pkmn_ppo.gaussian import DiagonalGaussian, sample
 from pkmn_ppo.learner import A2C, PPO
@@ -92,6 +93,7 @@ def test_samples_have_the_mean_the_deviation_and_the_density_of_the_policy() -> 
     np.testing.assert_allclose(log_probs, policy.log_prob(torch.tensor(actions)).numpy(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rl", "settings", "steps"),
     [("ppo", {}, 1_000), ("a2c", {}, 2_000), pytest.param("ppo", GRU, 1_600, marks=pytest.mark.long)],
@@ -107,7 +109,7 @@ def test_the_best_action_of_each_observation_is_learned(rl: str, settings: dict[
     assert np.abs(learner.controls() - best(observations)).max() > 0.01, "sampled, not greedy"
 
 
-@pytest.mark.parametrize("settings", [{}, GRU])
+@pytest.mark.parametrize("settings", long_after(1, [{}, GRU]))
 def test_a_learner_goes_on_as_before_from_within_a_rollout(settings: dict[str, Any]) -> None:
     learner, other = learner_of("ppo", **settings), learner_of("ppo", **settings)
     train(learner, 75)
@@ -125,7 +127,7 @@ def test_a_learner_goes_on_as_before_from_within_a_rollout(settings: dict[str, A
     np.testing.assert_array_equal(*chosen)
 
 
-@pytest.mark.parametrize("settings", [{}, GRU])
+@pytest.mark.parametrize("settings", long_after(1, [{}, GRU]))
 def test_an_exported_policy_gives_the_greedy_controls(settings: dict[str, Any]) -> None:
     learner = learner_of("ppo", **settings)
     train(learner, 70)

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 from support.exported_policies import NUM_ACTIONS, SPACES, allowed, assert_acts_alike, run_elsewhere, weights_of
+from support.variants import long_after
 
 from pkmn_ppo.learner import A2C, PPO
 from pkmn_ppo.settings import A2CSettings, PPOSettings
@@ -23,7 +24,8 @@ def untrained(rl: str, space: gymnasium.spaces.Dict) -> PPO | A2C:
 
 
 @pytest.mark.parametrize(
-    ("kind", "rl"), [("packed", "ppo"), ("colour", "a2c"), ("stacked", "ppo"), ("map", "a2c"), ("counted", "ppo")]
+    ("kind", "rl"),
+    long_after(1, [("packed", "ppo"), ("colour", "a2c"), ("stacked", "ppo"), ("map", "a2c"), ("counted", "ppo")]),
 )
 def test_they_act_as_the_learners_do(kind: str, rl: str) -> None:
     space = gymnasium.spaces.Dict(SPACES[kind])
@@ -60,7 +62,7 @@ def test_they_are_of_the_network_that_acts(scripted_training: Any) -> None:
     assert any(not later[name].equal(state[f"learning.network.{name}"]) for name in later)
 
 
-@pytest.mark.parametrize("rl", ["ppo", "a2c"])
+@pytest.mark.parametrize("rl", long_after(1, ["ppo", "a2c"]))
 def test_the_description_says_what_they_give(rl: str, scripted_training: Any) -> None:
     description = scripted_training(rl).learner.export_policy().description
     assert "log-probability" in description["gives"]["scores"]

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from support.variants import long_after
 
 from pkmn_ppo.learner import A2C
 from pkmn_ppo.settings import A2CSettings
@@ -109,7 +110,7 @@ def test_an_untrained_learner_is_not_sure_of_anything(scripted_training: Any) ->
     assert training.learner.act(training.observations(0), explore=False)[1].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("steps", "share"), [(0, 1.0), (50, 0.75), (100, 0.5), (150, 0.5)])
+@pytest.mark.parametrize(("steps", "share"), long_after(1, [(0, 1.0), (50, 0.75), (100, 0.5), (150, 0.5)]))
 def test_schedules_fall_in_a_straight_line_by_the_learners_own_steps(
     scripted_training: Any, steps: int, share: float
 ) -> None:
@@ -118,6 +119,7 @@ def test_schedules_fall_in_a_straight_line_by_the_learners_own_steps(
     assert learner.ent_coef == pytest.approx(0.01 * share)
 
 
+@pytest.mark.long
 def test_the_optimizer_steps_by_the_schedule(scripted_training: Any) -> None:
     training = scripted_training(total_steps=60, learning_rate_decay=1.0).run(60)
     assert [metrics["learning_rate"] for metrics in training.metrics] == pytest.approx([5e-4, 0, 0, 0])

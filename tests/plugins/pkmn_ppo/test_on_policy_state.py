@@ -109,6 +109,7 @@ def test_greedy_acting_leaves_no_trace(scripted_training: Any, rl: str) -> None:
     assert_equal_states(watched.learner.state_dict(), plain.learner.state_dict())
 
 
+@pytest.mark.long
 def test_a_longer_budget_does_not_begin_the_schedules_again(scripted_training: Any) -> None:
     trained = scripted_training(total_steps=200, learning_rate_decay=1.0).run(100).learner
     longer = scripted_training(total_steps=10_000, learning_rate_decay=1.0).learner

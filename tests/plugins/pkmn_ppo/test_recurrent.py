@@ -257,6 +257,7 @@ def test_each_evaluated_episode_has_its_own_memory(scripted_training: Any) -> No
     assert_equal_states(learner.state_dict(), before)
 
 
+@pytest.mark.long
 def test_the_exported_policy_takes_and_gives_the_memory(scripted_training: Any) -> None:
     training = scripted_training(**GRU).run(60)
     exported = training.learner.export_policy()
@@ -281,7 +282,7 @@ def test_a_rollout_that_is_no_whole_number_of_sequences_is_refused(scripted_trai
     )
 
 
-@pytest.mark.parametrize("rl", ["ppo", "a2c"])
+@pytest.mark.parametrize("rl", long_after(1, ["ppo", "a2c"]))
 def test_how_long_learning_takes_is_measured_without_a_trace(scripted_training: Any, rl: str) -> None:
     measured, plain = (scripted_training(rl, **GRU) for _ in range(2))
     assert measured.learner.time_learning() > 0

@@ -192,6 +192,7 @@ def test_the_context_tells_what_happened_since_the_one_before(make: Make) -> Non
     assert environment.context().changes == ()
 
 
+@pytest.mark.long
 def test_splits_have_step_and_frame(make: Make) -> None:
     environment = make(observation_type="state")
     environment.reset(seed=3)
@@ -208,6 +209,7 @@ def test_splits_have_step_and_frame(make: Make) -> None:
         assert split.frame == split.step * environment.action_frames
 
 
+@pytest.mark.long
 def test_a_battle_in_words(make: Make) -> None:
     environment = make(observation_type="state")
     environment.reset(seed=3)

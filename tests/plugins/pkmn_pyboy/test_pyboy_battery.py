@@ -44,6 +44,7 @@ def place(environment: PokemonEnvironment) -> tuple[int, int, int]:
     return state.map_id, state.x, state.y
 
 
+@pytest.mark.long
 def test_episodes_begin_in_the_saved_game(make: Make, file: Path, saved: tuple[bytes, tuple[int, int, int]]) -> None:
     before = file.stat().st_mtime_ns
     environment = make(cartridge=file, seed_noops=(0, 0), seed_presses=0)
@@ -80,6 +81,7 @@ def test_an_emulators_clock_after_the_save_changes_nothing(clock: int, file: Pat
     assert found.digest == plain.digest
 
 
+@pytest.mark.long
 def test_a_saved_game_is_continued_once_for_each_save(
     make: Make, file: Path, quillwood: GameProfile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_letter_that_the_space_does_not_know_is_replaced(monkeypatch: pytest.M
     environment.close()
 
 
+@pytest.mark.long
 def test_a_subclass_changes_the_reward() -> None:
     plain, richer = make_environment(seed_noops=(0, 0), seed_presses=0), Richer(seed_noops=(0, 0), seed_presses=0)
     plain.reset(seed=1)

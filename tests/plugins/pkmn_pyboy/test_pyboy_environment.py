@@ -15,6 +15,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import FrameStackObservation
 from support.pyboy_fakes import random_actions
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment, make_environment
 from pkmn_pyboy.environments.observation import PACKED_SHAPE, unpack_screens
@@ -47,7 +48,7 @@ def same(first: dict[str, Any], second: dict[str, Any]) -> bool:
     return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
 
 
-@pytest.mark.parametrize("observation_type", ["multi_modal", "screen", "state"])
+@pytest.mark.parametrize("observation_type", long_after(1, ["multi_modal", "screen", "state"]))
 def test_gymnasiums_checks(make: Make, observation_type: str) -> None:
     environment = make(observation_type=observation_type, render_mode="rgb_array")
     with warnings.catch_warnings():
@@ -69,6 +70,7 @@ def test_observations_are_the_callers_own(make: Make) -> None:
     assert same(first, kept)
 
 
+@pytest.mark.long
 def test_packed_and_rgb_screens_show_the_same(make: Make) -> None:
     rgb, packed = make(), make(screen="packed")
     first, second = rgb.reset(seed=3)[0], packed.reset(seed=3)[0]
@@ -79,6 +81,7 @@ def test_packed_and_rgb_screens_show_the_same(make: Make) -> None:
     assert len(np.unique(first["screen"])) > 2
 
 
+@pytest.mark.long
 def test_written_observations_equal_returned_ones(make: Make) -> None:
     ours, theirs = make(screen="packed"), make(screen="packed")
     out = {name: np.zeros(space.shape, space.dtype) for name, space in ours.observation_space.spaces.items()}  # type: ignore[arg-type]
@@ -92,6 +95,7 @@ def test_written_observations_equal_returned_ones(make: Make) -> None:
         assert [reward, terminated, truncated] == rest[:3]
 
 
+@pytest.mark.long
 def test_same_seed_same_episode_and_two_seeds_differ(make: Make) -> None:
     one, other = make(observation_type="state"), make(observation_type="state")
     hashes = set()
@@ -108,6 +112,7 @@ def test_same_seed_same_episode_and_two_seeds_differ(make: Make) -> None:
     assert one.frames == 0
 
 
+@pytest.mark.long
 def test_resets_without_a_seed_go_on_drawing(make: Make) -> None:
     one, other = make(observation_type="state"), make(observation_type="state")
     hashes = []
@@ -118,6 +123,7 @@ def test_resets_without_a_seed_go_on_drawing(make: Make) -> None:
     assert hashes[0] == hashes[1]
 
 
+@pytest.mark.long
 def test_kind_of_observation_changes_nothing_in_the_game(make: Make) -> None:
     environments = [make(observation_type="state"), make(), make(screen="packed", render_mode="rgb_array")]
     for environment in environments:
@@ -155,6 +161,7 @@ def test_facts_are_those_of_the_state(make: Make) -> None:
     assert facts.milestones == sum(step >= 0 for step in environment.milestone_steps())
 
 
+@pytest.mark.long
 def test_episode_ends_at_the_goal_or_at_the_limit(make: Make) -> None:
     environment = make(observation_type="state", max_steps_per_episode=3)
     environment.reset(seed=1)
@@ -265,6 +272,7 @@ class Everything:
         pass
 
 
+@pytest.mark.long
 def test_rewards_are_weighted_and_added_up(make: Make) -> None:
     parts = {"mine": {"target": Everything, "weight": 0.5, "settings": {"worth": 3.0}}, "progress": 2}
     environment = make(observation_type="state", rewards=parts)
@@ -293,6 +301,7 @@ def test_wrong_settings_are_told_by_name() -> None:
         make_environment(seed_noops=(0, 99_999_999))
 
 
+@pytest.mark.long
 def test_start_from_a_saved_state(make: Make, tmp_path: Path) -> None:
     environment = make(observation_type="state")
     environment.reset(seed=1)
@@ -317,6 +326,7 @@ def test_start_from_a_saved_state(make: Make, tmp_path: Path) -> None:
         environment.reset(options={"start_state": b"nonsense"})
 
 
+@pytest.mark.long
 def test_short_names_after_an_import_and_long_ones_without() -> None:
     code = """
 import gymnasium, sys

@@ -13,6 +13,7 @@ from pkmn_pyboy.profile.model import GameProfile
 from pkmncli.errors import EnvironmentSetupError
 
 
+@pytest.mark.long
 def test_first_and_last_are_the_games_own_goals(
     make: Callable[..., PokemonEnvironment], quillwood: GameProfile
 ) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from support.saved_games import RAM_BYTES, save_by_the_menu
+from support.variants import long_after
 
 from pkmn_pyboy.emulation.battery import read_battery_save
 from pkmn_pyboy.emulation.emulator import Emulator
@@ -117,7 +118,9 @@ def test_a_state_of_this_program_is_nothing_foreign(emulator: Emulator) -> None:
     emulator.close()
 
 
-@pytest.mark.parametrize("option", [["play", "--terminal", "--state"], ["train", "--steps=10", "--init-state"]])
+@pytest.mark.parametrize(
+    "option", long_after(1, [["play", "--terminal", "--state"], ["train", "--steps=10", "--init-state"]])
+)
 def test_the_command_line_names_the_file_and_the_option(
     option: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -199,7 +202,7 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
     return run
 
 
-@pytest.mark.parametrize("rest", RESTS, ids=len)
+@pytest.mark.parametrize("rest", long_after(1, RESTS), ids=len)
 def test_what_lies_behind_the_ram_comes_back_as_it_was(
     rest: bytes, play: Callable[..., int], saved: bytes, tmp_path: Path
 ) -> None:
@@ -209,7 +212,7 @@ def test_what_lies_behind_the_ram_comes_back_as_it_was(
     assert file.read_bytes() == bytes((77,)) + saved[1:] + rest
 
 
-@pytest.mark.parametrize("size", [0, 1, 512, 2048, 8192, RAM_BYTES - 1])
+@pytest.mark.parametrize("size", long_after(1, [0, 1, 512, 2048, 8192, RAM_BYTES - 1]))
 def test_a_file_that_is_too_short_is_named_as_that_and_stays(
     size: int, play: Callable[..., int], saved: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from support.pyboy_fakes import fix_checksum, small_rom
+from support.variants import long_after
 
 import pkmn_pyboy.registration  # noqa: F401 - registers the names
 from pkmn_pyboy.gameboy.environment import GameBoyEnvironment
@@ -83,7 +84,7 @@ def played(environment: GameBoyEnvironment, seed: int, steps: int) -> list[tuple
     ]
 
 
-@pytest.mark.parametrize("screen", ["rgb", "packed"])
+@pytest.mark.parametrize("screen", long_after(1, ["rgb", "packed"]))
 def test_gymnasiums_checks(rom_path: Path, build: Callable[..., GameBoyEnvironment], screen: str) -> None:
     environment = build(rom_path=rom_path, screen=screen, render_mode="rgb_array")
     with warnings.catch_warnings():

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.profile.milestones import Target
@@ -56,7 +57,7 @@ def test_the_environment_asks_for_its_own_goal(make: Callable[..., PokemonEnviro
 
 @pytest.mark.parametrize(
     ("target", "further"),
-    [(Target(HOME, person=1), 5), (Target(HOME, 4, 7, person=1), 5), (Target(HOME, person=9), 0)],
+    long_after(1, [(Target(HOME, person=1), 5), (Target(HOME, 4, 7, person=1), 5), (Target(HOME, person=9), 0)]),
 )
 def test_the_distance_to_a_person_on_another_map(
     quillwood: GameProfile, rom_path: Path, state: GameState, target: Target, further: int

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.pyboy_fakes import IN_CONTROL, FakeMemory, party_record, random_actions
 from support.radio_device import CLOCK, MAP, PHONE, RADIO, RadioDevice
+from support.variants import long_after
 
 from pkmn_pyboy.emulation.buttons import BUTTONS
 from pkmn_pyboy.environment import PokemonEnvironment, make_environment
@@ -178,7 +179,7 @@ def test_no_mask_is_all_zero_and_the_table_agrees_with_the_rules(
         mask[0] = 1
 
 
-@pytest.mark.parametrize("settings", [{}, {"sticky_probability": 0.3}, {"action_repeat": 3}])
+@pytest.mark.parametrize("settings", long_after(1, [{}, {"sticky_probability": 0.3}, {"action_repeat": 3}]))
 def test_whatever_is_pressed_is_allowed(
     make: Callable[..., PokemonEnvironment], monkeypatch: pytest.MonkeyPatch, settings: dict[str, float]
 ) -> None:

@@ -148,6 +148,7 @@ def test_in_the_titles_list_the_first_entry_is_taken(crystal: GameProfile, memor
     assert set(begins(state, 60)) == {Action.A}
 
 
+@pytest.mark.long
 def test_a_running_game_is_never_taken_for_the_title(crystal: GameProfile) -> None:
     for name in ("stairs", "route_30_north", "gym", "bag"):
         assert all(state.loaded for _, state, _ in states(crystal, name))

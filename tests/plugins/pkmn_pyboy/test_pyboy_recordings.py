@@ -374,6 +374,7 @@ def test_milestones_are_reached_in_their_order_from_the_bedroom_on(crystal: Game
 # Minimum content of the live stretch, so that the invariants are tested --------------------------------------------
 
 
+@pytest.mark.long
 def test_the_live_stretch_is_worth_looking_at(quillwood: GameProfile) -> None:
     stretch = play_live()
     phases = {state.phase for state in stretch.states}

@@ -244,6 +244,7 @@ def test_without_a_change_nothing_is_earned(name: str, fight: Callable[..., Game
     assert reward.save_state() == before or name == "stuck"
 
 
+@pytest.mark.long
 def test_an_episode_with_every_reward_goes_on_exactly(make: Callable[..., PokemonEnvironment]) -> None:
     """An episode is saved in the middle, also in a battle, and continued in another environment."""
     settings = {"observation_type": "state", "rewards": dict.fromkeys(BUILT_IN_REWARDS, 1.0)}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.pyboy_fakes import small_rom
+from support.variants import long_after
 
 from pkmn_pyboy.emulation.rom import check_identity, load_rom
 from pkmn_pyboy.profile.model import GameProfile
@@ -109,20 +110,23 @@ def test_header_and_hash(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("image", "says"),
-    [
-        ({"title": b"PM_CRYSTAL", "code": b"BYTE", "version": 6}, "Speedchoice"),
-        ({"title": b"AP_CRYSTAL", "code": b"BYTE"}, "Archipelago"),
-        ({"title": b"PM_CRYSTAL", "code": b"BXTJ"}, "Japanese"),
-        ({"title": b"POKEMON_GLDAAUE"}, "Pokemon Gold"),
-        ({"title": b"POKEMON_SLVAAXE"}, "Pokemon Silver"),
-        ({"title": b"POKEMON RED", "colour": 0}, "Pokemon Red"),
-        ({"title": b"POKEMON BLUE", "colour": 0}, "Pokemon Blue"),
-        ({"title": b"POKEMON YELLOW"}, "Pokemon Yellow"),
-        ({"title": b"PM_CRYSTAL", "code": b"BYTD"}, "German"),
-        ({"title": b"PM_CRYSTAL", "code": b"BYTS"}, "Spanish"),
-        ({"title": b"PM_CRYSTAL", "code": b"BYTE"}, "bytes differ"),
-        ({"title": b"TETRIS"}, "English 1.0"),
-    ],
+    long_after(
+        1,
+        [
+            ({"title": b"PM_CRYSTAL", "code": b"BYTE", "version": 6}, "Speedchoice"),
+            ({"title": b"AP_CRYSTAL", "code": b"BYTE"}, "Archipelago"),
+            ({"title": b"PM_CRYSTAL", "code": b"BXTJ"}, "Japanese"),
+            ({"title": b"POKEMON_GLDAAUE"}, "Pokemon Gold"),
+            ({"title": b"POKEMON_SLVAAXE"}, "Pokemon Silver"),
+            ({"title": b"POKEMON RED", "colour": 0}, "Pokemon Red"),
+            ({"title": b"POKEMON BLUE", "colour": 0}, "Pokemon Blue"),
+            ({"title": b"POKEMON YELLOW"}, "Pokemon Yellow"),
+            ({"title": b"PM_CRYSTAL", "code": b"BYTD"}, "German"),
+            ({"title": b"PM_CRYSTAL", "code": b"BYTS"}, "Spanish"),
+            ({"title": b"PM_CRYSTAL", "code": b"BYTE"}, "bytes differ"),
+            ({"title": b"TETRIS"}, "English 1.0"),
+        ],
+    ),
 )
 def test_images_that_are_not_crystal(tmp_path: Path, image: dict[str, bytes], says: str) -> None:
     path = write(tmp_path, small_rom(**image))  # type: ignore[arg-type]
@@ -132,6 +136,7 @@ def test_images_that_are_not_crystal(tmp_path: Path, image: dict[str, bytes], sa
         select_game(EnvironmentSettings(rom_path=path))
 
 
+@pytest.mark.long
 def test_header_tells_editions_apart(tmp_path: Path) -> None:
     """A header like that of one edition, and bytes that differ, is told as a changed copy of that one."""
     for code, version, edition in (

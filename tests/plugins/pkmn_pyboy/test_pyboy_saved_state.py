@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.pyboy_fakes import random_actions, small_rom
+from support.variants import long_after
 
 from pkmn_pyboy.emulation.saved_state import MAGIC
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -51,6 +52,7 @@ def played(make: Make) -> PokemonEnvironment:
     return environment
 
 
+@pytest.mark.long
 def test_going_on_is_as_if_it_had_never_been_saved(make: Make, played: PokemonEnvironment) -> None:
     draw = np.random.default_rng(2)
     actions = [int(action) for action in draw.integers(0, 9, 200)]
@@ -96,6 +98,7 @@ def test_rewards_are_not_paid_twice_after_loading(make: Make) -> None:
     assert [environment.step(a)[1] for a in actions] == [other.step(a)[1] for a in actions]
 
 
+@pytest.mark.long
 def test_going_on_in_another_process(played: PokemonEnvironment, tmp_path: Path) -> None:
     actions = bytes(int(action) for action in np.random.default_rng(3).integers(0, 9, 40))
     (tmp_path / "saved").write_bytes(played.save_state())
@@ -120,20 +123,23 @@ def changed_header(state: bytes, **values: Any) -> bytes:
 
 @pytest.mark.parametrize(
     ("spoil", "says"),
-    [
-        (lambda state: b"", "no saved state"),
-        (lambda state: b"\x1d" + state, "no saved state"),
-        (lambda state: state[:10], "cut off"),
-        (lambda state: state[:300], "cut off"),
-        (lambda state: state[:-1], "cut off"),
-        (lambda state: state + b"x", "cut off"),
-        (lambda state: state[:-50] + bytes((state[-50] ^ 1,)) + state[-49:], "is damaged"),
-        (lambda state: state[:14] + b"\xff" + state[15:], "header is damaged"),
-        (lambda state: changed_header(state, format=99), "has format 99"),
-        (lambda state: changed_header(state, rom_sha1="0" * 40, game="crystal"), "is of crystal"),
-        (lambda state: changed_header(state, pyboy="2.9.0", pyboy_state=30), r"made with PyBoy 2\.9\.0"),
-        (lambda state: changed_header(state, session={}), "has the rewards none"),
-    ],
+    long_after(
+        1,
+        [
+            (lambda state: b"", "no saved state"),
+            (lambda state: b"\x1d" + state, "no saved state"),
+            (lambda state: state[:10], "cut off"),
+            (lambda state: state[:300], "cut off"),
+            (lambda state: state[:-1], "cut off"),
+            (lambda state: state + b"x", "cut off"),
+            (lambda state: state[:-50] + bytes((state[-50] ^ 1,)) + state[-49:], "is damaged"),
+            (lambda state: state[:14] + b"\xff" + state[15:], "header is damaged"),
+            (lambda state: changed_header(state, format=99), "has format 99"),
+            (lambda state: changed_header(state, rom_sha1="0" * 40, game="crystal"), "is of crystal"),
+            (lambda state: changed_header(state, pyboy="2.9.0", pyboy_state=30), r"made with PyBoy 2\.9\.0"),
+            (lambda state: changed_header(state, session={}), "has the rewards none"),
+        ],
+    ),
 )
 def test_a_saved_state_that_does_not_fit(
     played: PokemonEnvironment, spoil: Callable[[bytes], bytes], says: str
@@ -147,6 +153,7 @@ def test_a_saved_state_that_does_not_fit(
     played.step(8)
 
 
+@pytest.mark.long
 def test_a_state_of_other_rewards_or_another_game(make: Make, played: PokemonEnvironment, tmp_path: Path) -> None:
     with pytest.raises(EmulatorError, match="has the rewards exploration, progress, this environment progress"):
         make(rewards={"progress": 1}).load_state(played.save_state())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.variants import long_after
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.emulation.rom import load_rom
@@ -121,7 +122,7 @@ def test_one_changed_byte_in_the_cache_is_noticed(cache: Path, rom_path: Path, q
     assert file.read_bytes() != damaged, "it was written anew"
 
 
-@pytest.mark.parametrize("refused", ["mkdir", "mkstemp", "replace", "read_bytes"])
+@pytest.mark.parametrize("refused", long_after(1, ["mkdir", "mkstemp", "replace", "read_bytes"]))
 def test_a_cache_that_may_not_be_used_is_done_without(
     refused: str, cache: Path, rom_path: Path, quillwood: GameProfile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +149,7 @@ def test_a_cache_that_may_not_be_used_is_done_without(
     assert sorted(path.name for path in cache.iterdir()) == kept, "no leftovers"
 
 
-@pytest.mark.parametrize("damage", [b"", b"PKMNSTAT", b"x" * 1000])
+@pytest.mark.parametrize("damage", long_after(1, [b"", b"PKMNSTAT", b"x" * 1000]))
 def test_damaged_cache_is_played_again(cache: Path, rom_path: Path, quillwood: GameProfile, damage: bytes) -> None:
     first = start(rom_path, quillwood)
     (file,) = cache.iterdir()
@@ -182,6 +183,7 @@ def test_recipe_that_leads_nowhere_is_told(rom_path: Path, quillwood: GameProfil
     emulator.close()
 
 
+@pytest.mark.long
 def test_variation_turns_on_the_spot_only(rom_path: Path, quillwood: GameProfile) -> None:
     emulator = Emulator(load_rom(rom_path))
     reader = StateReader(quillwood)
@@ -201,6 +203,7 @@ def test_variation_turns_on_the_spot_only(rom_path: Path, quillwood: GameProfile
     assert len(facings) > 1
 
 
+@pytest.mark.long
 def test_seeds_begin_on_many_tiles_and_nowhere_else(make: Callable[..., PokemonEnvironment]) -> None:
     environment = make()
     environment.reset(seed=0)

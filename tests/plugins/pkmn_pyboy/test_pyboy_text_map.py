@@ -21,6 +21,7 @@ from pkmn_pyboy.world.tile_rules import WALL
 from pkmncli.api import Action
 
 from support.pyboy_fakes import IN_CONTROL, FakeMemory  # isort: skip
+from support.variants import long_after
 
 Make = Callable[..., PokemonEnvironment]
 
@@ -79,7 +80,7 @@ def test_the_bedroom(make: Make) -> None:
         assert unused not in text
 
 
-@pytest.mark.parametrize("steps", [40, 130, 195])
+@pytest.mark.parametrize("steps", long_after(1, [40, 130, 195]))
 def test_letters_say_what_the_tiles_are_and_the_legend_what_the_letters_are(make: Make, steps: int) -> None:
     environment = played(make, steps)
     text = environment.text_map()
@@ -99,6 +100,7 @@ def test_letters_say_what_the_tiles_are_and_the_legend_what_the_letters_are(make
             assert value in reader.rules.grass
 
 
+@pytest.mark.long
 def test_a_route_has_grass_ledges_and_a_named_edge(make: Make) -> None:
     environment = played(make, 195)
     used: set[str] = set()

@@ -52,12 +52,14 @@ def switches(found: list[StrategyType], initial: StrategyType) -> int:
 
 
 @given(seed=seeds, initial=starts)
+@pytest.mark.long
 def test_advice_that_is_worse_than_the_rules_loses_its_say_within_20_episodes(seed: int, initial: StrategyType) -> None:
     strategy = AdaptiveStrategySystem(initial=initial)
     assert play(strategy, 20, llm=0.05, rule=0.15, noise=0.03, seed=seed)[-1] is StrategyType.RULE_HEAVY
 
 
 @given(seed=seeds, initial=starts)
+@pytest.mark.long
 def test_advice_that_is_better_than_the_rules_has_the_say_within_20_episodes(seed: int, initial: StrategyType) -> None:
     strategy = AdaptiveStrategySystem(initial=initial)
     assert play(strategy, 20, llm=0.15, rule=0.05, noise=0.03, seed=seed)[-1] is StrategyType.LLM_HEAVY
@@ -72,6 +74,7 @@ def test_noise_makes_it_switch_at_most_twice_in_any_50_episodes(seed: int, initi
     assert max(np.convolve(changed.astype(int), np.ones(50, int))) <= 2
 
 
+@pytest.mark.long
 def test_noise_seldom_makes_it_switch_at_all() -> None:
     counts = []
     for seed in range(60):
@@ -220,6 +223,7 @@ def test_it_asks_to_stay_in_a_stage_until_a_switch_can_be_judged() -> None:
 
 
 @given(seed=seeds, cut=st.integers(0, 60))
+@pytest.mark.long
 def test_a_saved_strategy_goes_on_as_if_nothing_had_happened(seed: int, cut: int) -> None:
     whole = AdaptiveStrategySystem()
     play(whole, cut, llm=0.1, rule=0.2, noise=0.1, seed=seed)

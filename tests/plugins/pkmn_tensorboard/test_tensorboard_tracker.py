@@ -32,6 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "it"
 
 
+@pytest.mark.long
 def test_tensorboard_shows_what_the_tables_hold(run: Path) -> None:
     points = tracked(run)
     assert points == stored(run)

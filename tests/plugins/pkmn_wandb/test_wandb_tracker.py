@@ -95,6 +95,7 @@ def test_wandb_that_is_not_installed_is_told_with_the_line_that_installs_it(
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.long
 def test_wandb_without_a_key_is_told_before_anything_is_made(
     pkmn: Callable[..., Any], wandb_offline: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

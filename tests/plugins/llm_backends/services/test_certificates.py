@@ -16,6 +16,7 @@ from support.certificates import CERTIFICATE, KEY_OF_CERTIFICATE
 from support.fault_server import Behaviour, FaultServer
 from support.faults import GOOD, BuildBackend
 from support.proxies import Proxy
+from support.variants import long_after
 
 FAR = "http://service.invalid:99"
 """Where only a proxy leads to."""
@@ -45,7 +46,7 @@ def secure(tls: ssl.SSLContext) -> Iterator[FaultServer]:
         yield running
 
 
-@pytest.mark.parametrize("name", REMOTE)
+@pytest.mark.parametrize("name", long_after(1, REMOTE))
 def test_a_proxy_may_be_encrypted(
     name: str,
     good: FaultServer,
@@ -61,8 +62,8 @@ def test_a_proxy_may_be_encrypted(
         assert_answers(build(name, FAR), "(HTTP_PROXY)")
 
 
-@pytest.mark.parametrize("name", REMOTE)
-@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
+@pytest.mark.parametrize("name", long_after(1, REMOTE))
+@pytest.mark.parametrize("variable", long_after(1, ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"]))
 def test_a_certificate_of_the_environment_is_trusted(
     name: str,
     variable: str,
@@ -107,7 +108,7 @@ def test_stale_certificates_concern_only_what_is_encrypted(
     assert_answers(build(name, good.url))
 
 
-@pytest.mark.parametrize("name", REMOTE)
+@pytest.mark.parametrize("name", long_after(1, REMOTE))
 def test_a_service_that_speaks_no_https_is_told(name: str, good: FaultServer, build: BuildBackend) -> None:
     assert_fails(build(name, good.url.replace("http:", "https:")), "does not speak https", "http://")
 

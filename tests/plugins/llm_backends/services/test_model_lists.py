@@ -6,6 +6,7 @@ import pytest
 from support.asked_services import REMOTE, REQUEST, assert_answers
 from support.fault_server import MODEL, Behaviour, FaultServer
 from support.faults import GOOD, BuildBackend
+from support.variants import long_after
 
 from pkmncli.api import LLMFailure, LLMFault
 from pkmncli.errors import LLMConnectionError
@@ -51,7 +52,7 @@ def test_a_model_that_is_listed_under_another_name_is_asked_by_its_own(
         assert server.asked[0].body["model"] == model
 
 
-@pytest.mark.parametrize("name", REMOTE)
+@pytest.mark.parametrize("name", long_after(1, REMOTE))
 def test_a_model_that_is_not_listed_must_answer_unless_a_setting_goes_past_the_list(
     name: str, server: FaultServer, build: BuildBackend
 ) -> None:

@@ -9,6 +9,7 @@ from support.asked_services import REMOTE, assert_answers, assert_fails
 from support.fault_server import FaultServer
 from support.faults import BuildBackend
 from support.proxies import Proxy
+from support.variants import long_after
 
 from pkmncli.api import LLMFault
 from pkmncli.errors import LLMConnectionError
@@ -98,9 +99,9 @@ def test_a_proxy_that_leads_nowhere_is_told(
     assert_fails(build(name, FAR), *said)
 
 
-@pytest.mark.parametrize("name", REMOTE)
+@pytest.mark.parametrize("name", long_after(1, REMOTE))
 @pytest.mark.parametrize(
-    ("url", "fault"), [(FAR, LLMFault.AUTHENTICATION), ("https://service.invalid", LLMFault.UNREACHABLE)]
+    ("url", "fault"), long_after(1, [(FAR, LLMFault.AUTHENTICATION), ("https://service.invalid", LLMFault.UNREACHABLE)])
 )
 def test_a_proxy_that_wants_a_password_says_so(
     name: str,

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import permutations
 
+import pytest
+
 from pkmn_balatro.simulator import cards, hands, jokers
 from pkmn_balatro.simulator.run import HANDS, Phase, Run
 from pkmn_balatro.simulator.scoring import commit, score_hand
@@ -152,6 +154,7 @@ def slow_hand(played: list[int]) -> int:
     return {(2, 2): hands.TWO_PAIR, (2,): hands.PAIR}.get(tuple(size for size in groups if size > 1), hands.HIGH_CARD)
 
 
+@pytest.mark.long
 def test_all_random_hands_are_what_the_definitions_say() -> None:
     luck = random.Random(5)
     seen = set()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from numpy.typing import NDArray
+from support.variants import long_after
 
 import pkmn_pyboy.registration  # noqa: F401
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -71,7 +72,7 @@ def test_names_are_unique_and_say_what_they_mean() -> None:
     assert SITUATIONS[Phase.FREE] == "walking"
 
 
-@pytest.mark.parametrize(("observation_type", "screen"), [("goal", False), ("goal_screen", True)])
+@pytest.mark.parametrize(("observation_type", "screen"), long_after(1, [("goal", False), ("goal_screen", True)]))
 def test_gymnasiums_checks_without_a_pilot_beside_it(observation_type: str, screen: bool) -> None:
     env = gymnasium.make("pkmn/Quillwood-v0", observation_type=observation_type)
     check_env(env.unwrapped, skip_render_check=True)
@@ -86,6 +87,7 @@ def test_gymnasiums_checks_without_a_pilot_beside_it(observation_type: str, scre
     env.close()
 
 
+@pytest.mark.long
 def test_numbers_stay_in_range_and_most_have_their_moment(game: Game) -> None:
     least, most = np.zeros(GOAL_SIZE), np.zeros(GOAL_SIZE)
     planes = 0
@@ -105,6 +107,7 @@ def test_numbers_stay_in_range_and_most_have_their_moment(game: Game) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_saved_state_shows_the_same(game: Game) -> None:
     other = Game(seed=9)
     phases = set()
@@ -121,6 +124,7 @@ def test_a_saved_state_shows_the_same(game: Game) -> None:
     assert {Phase.FREE, Phase.DIALOGUE} < phases
 
 
+@pytest.mark.long
 def test_without_a_pilot_beside_it_a_saved_state_goes_on_the_same() -> None:
     settings = EnvironmentSettings(observation_type="goal")
     first, second = PokemonEnvironment(settings), PokemonEnvironment(settings)
@@ -137,6 +141,7 @@ def test_without_a_pilot_beside_it_a_saved_state_goes_on_the_same() -> None:
     np.testing.assert_array_equal(shown["local_map"], first.observation()["local_map"])
 
 
+@pytest.mark.long
 def test_its_own_guide_shows_what_a_pilot_beside_it_would() -> None:
     alone = PokemonEnvironment(EnvironmentSettings(observation_type="goal"))
     beside = Game(seed=8)
@@ -147,6 +152,7 @@ def test_its_own_guide_shows_what_a_pilot_beside_it_would() -> None:
         beside.step()
 
 
+@pytest.mark.long
 def test_without_goals_their_numbers_are_zero() -> None:
     game = Game(goals="none")
     guided = Game()
@@ -164,6 +170,7 @@ def test_without_goals_their_numbers_are_zero() -> None:
     assert battles
 
 
+@pytest.mark.long
 def test_the_map_is_that_of_the_game(game: Game) -> None:
     environment = game.environment
     grids = LoadedMap(environment.emulator, environment.profile)
@@ -189,6 +196,7 @@ def test_the_map_is_that_of_the_game(game: Game) -> None:
     assert looked > 50
 
 
+@pytest.mark.long
 def test_the_next_tile_is_where_the_pilot_goes(game: Game) -> None:
     steps = 0
     for _ in range(500):
@@ -203,6 +211,7 @@ def test_the_next_tile_is_where_the_pilot_goes(game: Game) -> None:
     assert steps > 100
 
 
+@pytest.mark.long
 def test_a_screen_shows_the_row_of_the_aim(game: Game) -> None:
     pointed, towards = 0, {1: Action.DOWN, -1: Action.UP, 0: Action.A}
     for _ in range(1000):
@@ -220,6 +229,7 @@ def test_a_screen_shows_the_row_of_the_aim(game: Game) -> None:
     assert pointed > 4
 
 
+@pytest.mark.long
 def test_a_battle_shows_the_expected_damage_of_each_move(game: Game) -> None:
     tables = BattleTables(game.environment.game.cartridge)
     compared = 0
@@ -240,6 +250,7 @@ def test_a_battle_shows_the_expected_damage_of_each_move(game: Game) -> None:
     assert compared > 3
 
 
+@pytest.mark.long
 def test_observing_changes_nothing_and_shows_the_game(game: Game) -> None:
     watched = Game()
     drawn = Game(observation_type="goal_screen")

@@ -64,6 +64,7 @@ def situation(own: Battler, foe: Battler, kind: int = tactics.TRAINER, **more: o
     return Situation(Battle(kind, 0, 0, foe, own, 1.0), party, 0, Bag(), **more)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_hits_do_what_the_formula_says(make: MakeEnvironment, tables: BattleTables) -> None:
     environment = make(observation_type="state", max_steps_per_episode=2000)
     pilot = RulesPilot(environment)

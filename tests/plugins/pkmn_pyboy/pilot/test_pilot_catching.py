@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 from support.planned_goals import goal, plan_for, set_event, tell
 from support.pyboy_fakes import FakeMemory
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
@@ -81,7 +82,7 @@ def test_any_ball_will_do_if_nobody_sells_the_wanted_one(environment: PokemonEnv
     assert {item for item, _ in bought} == set(environment.profile.item_uses.ball)
 
 
-@pytest.mark.parametrize("without", ["money", "place", "shop", "need"])
+@pytest.mark.parametrize("without", long_after(1, ["money", "place", "shop", "need"]))
 def test_a_single_catch_is_met_without_balls_if_none_can_be_had(environment: PokemonEnvironment, without: str) -> None:
     pilot = lake_pilot(environment, shop="never" if without == "shop" else "needed")
     party = environment.state.party
@@ -118,7 +119,7 @@ def test_crystal_keeps_slots_for_its_egg_and_its_red_gyarados(crystal: GameProfi
     assert tracker.party_room == 0
 
 
-@pytest.mark.parametrize(("hour", "sent"), [(12, True), (20, False)])
+@pytest.mark.parametrize(("hour", "sent"), long_after(1, [(12, True), (20, False)]))
 def test_a_species_of_the_night_is_waited_for(
     environment: PokemonEnvironment, monkeypatch: pytest.MonkeyPatch, hour: int, sent: bool
 ) -> None:

@@ -45,7 +45,8 @@ def required(environment: PokemonEnvironment, steps: list[int], last: str = "ran
     return [step for step, milestone in zip(steps, milestones, strict=False) if not milestone.optional]
 
 
-@pytest.mark.parametrize("seed", long_after(1, [0, 5, 11]))
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [0, 5, 11])
 def test_reaches_the_ranger_from_any_seed(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=1500)
     _, steps = play(environment, RulesPilot(environment), seed)
@@ -55,6 +56,7 @@ def test_reaches_the_ranger_from_any_seed(make: MakeEnvironment, seed: int) -> N
     assert environment.masked == 0
 
 
+@pytest.mark.long
 def test_the_same_seed_plays_the_same_episode(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=160)
     pilot = RulesPilot(environment)
@@ -64,21 +66,23 @@ def test_the_same_seed_plays_the_same_episode(make: MakeEnvironment) -> None:
     assert play(environment, pilot, 3) == first
 
 
-@pytest.mark.parametrize("seed", long_after(1, [1, 2]))
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2])
 def test_reaches_the_goal_although_others_press_too(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=3000)
     _, steps = play(environment, RulesPilot(environment), seed, disturb=0.25)
     assert min(required(environment, steps)) >= 0
 
 
-@pytest.mark.parametrize("seed", long_after(3, range(100, 110)))
+@pytest.mark.parametrize("seed", long_after(1, range(100, 110)))
 def test_wins_the_first_badge_alone_from_power_on(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=1500, goal="thorn_badge")
     _, steps = play(environment, RulesPilot(environment), seed)
     assert 0 < steps[list(environment.milestone_names).index("thorn_badge")] <= 1000
 
 
-@pytest.mark.parametrize("seed", long_after(1, [101, 107]))
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [101, 107])
 def test_wins_the_first_badge_with_only_what_it_has_seen(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=5000, goal="thorn_badge", knowledge="seen")
     _, steps = play(environment, RulesPilot(environment), seed)

@@ -12,6 +12,7 @@ from typing import cast
 
 import pytest
 from support.planned_goals import goal, never, plan_for
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.goals.goal_planner import GoalOrientedPlanner
@@ -88,7 +89,7 @@ def test_without_a_learner_one_is_caught(environment: PokemonEnvironment) -> Non
     assert plan_for(environment, wanted)[-1][0] == CATCH
 
 
-@pytest.mark.parametrize("egg", [False, True])
+@pytest.mark.parametrize("egg", long_after(1, [False, True]))
 def test_an_egg_that_has_inherited_a_field_move_does_not_use_it(egg: bool, environment: PokemonEnvironment) -> None:
     place, cut = environment.profile.memory["wTMsHMs"], environment.profile.field_moves["cut"]
     environment.emulator.memory[place.bank, place.address + cut.machine] = 1
@@ -145,6 +146,7 @@ def test_a_profile_with_unknown_names_is_refused(
     assert "milestones.toml" in str(caught.value)
 
 
+@pytest.mark.long
 def test_every_road_of_quillwood_can_be_walked(quillwood: GameProfile) -> None:
     assert quillwood.bundled_rom is not None
     world = CartridgeWorld(quillwood.bundled_rom.read_bytes(), quillwood)
@@ -161,13 +163,16 @@ def test_every_road_of_quillwood_can_be_walked(quillwood: GameProfile) -> None:
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [
-        (Target(518, person=2, push_to=(14, 5)), ""),
-        (Target(518, push_to=(6, 5)), ""),
-        (Target(518, person=2, push_to=(12, 3)), "no boulder can be pushed to (12,3) of Still Tarn"),
-        (Target(518, person=1, push_to=(14, 5)), "person 1 of Still Tarn is not a boulder"),
-        (Target(518, person=2, push_to=(40, 5)), "(40,5), where a boulder is to go, is not on Still Tarn"),
-    ],
+    long_after(
+        1,
+        [
+            (Target(518, person=2, push_to=(14, 5)), ""),
+            (Target(518, push_to=(6, 5)), ""),
+            (Target(518, person=2, push_to=(12, 3)), "no boulder can be pushed to (12,3) of Still Tarn"),
+            (Target(518, person=1, push_to=(14, 5)), "person 1 of Still Tarn is not a boulder"),
+            (Target(518, person=2, push_to=(40, 5)), "(40,5), where a boulder is to go, is not on Still Tarn"),
+        ],
+    ),
 )
 def test_the_check_reports_which_boulders_can_be_pushed_to_their_place(
     quillwood: GameProfile, target: Target, message: str
@@ -211,6 +216,7 @@ def test_a_route_that_crosses_a_map_twice_continues_with_its_next_leg(
     assert [leg_at(x, y) for x, y in ((5, 5), (5, 6))] == [(5, 6, ENTER, -1)] * 2
 
 
+@pytest.mark.long
 def test_the_roads_are_checked_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     world_command(check=True, as_json=True)
     found = json.loads(capsys.readouterr().out)

@@ -66,6 +66,7 @@ def before(environment: PokemonEnvironment, foes: tuple[tuple[int, int], ...]) -
 # Healing items, and the level cap ---------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_items_of_a_plan_are_bought_at_any_distance(environment: PokemonEnvironment) -> None:
     before(environment, CAIRN)
     pilot, chooser, around = playing(environment, supply_steps=0, shop_steps=0)
@@ -77,6 +78,7 @@ def test_items_of_a_plan_are_bought_at_any_distance(environment: PokemonEnvironm
     assert pilot.memory.shop.supplies == {TONIC: 2}
 
 
+@pytest.mark.long
 def test_without_a_shop_the_plan_is_made_without_it(environment: PokemonEnvironment) -> None:
     before(environment, CAIRN)
     pilot, chooser, around = playing(environment, catch="none")
@@ -121,6 +123,7 @@ def test_at_the_level_cap_one_still_buys_and_rests(environment: PokemonEnvironme
 # Several sets of foes ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_two_sets_of_foes_keep_a_plan_each(environment: PokemonEnvironment) -> None:
     before(environment, CAIRN)
     pilot, chooser, around = playing(environment, catch="none", shop="never", train_most_steps=100_000)
@@ -141,6 +144,7 @@ def test_two_sets_of_foes_keep_a_plan_each(environment: PokemonEnvironment) -> N
     assert PilotMemory.from_json(memory.to_json()).strength.plans == memory.strength.plans
 
 
+@pytest.mark.long
 def test_asking_for_the_goals_changes_nothing(environment: PokemonEnvironment) -> None:
     before(environment, CAIRN)
     pilot, chooser, around = playing(environment)

@@ -66,7 +66,8 @@ def check(watch: PressWatch) -> None:
     assert watch.idlest <= MOST_IDLE_STEPS, watch.idle_where
 
 
-@pytest.mark.parametrize("seed", long_after(1, range(PARTNERS)))
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(PARTNERS))
 def test_few_buttons_are_never_pressed_in_vain(make: MakeEnvironment, seed: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
     pilot, watch = RulesPilot(environment, PilotSettings(partner=seed)), PressWatch(environment)
@@ -170,6 +171,7 @@ def test_few_buttons_are_never_pressed_in_vain_on_recorded_screens(crystal: Game
     assert tried == kinds
 
 
+@pytest.mark.long
 def test_all_recordings_with_such_screens_are_tried(crystal: GameProfile) -> None:
     rom, profile = city_image(crystal)
     found = {name: sum(1 for _ in moments(profile, rom, name)) for name in RECORDINGS}
@@ -233,13 +235,16 @@ def read(environment: PokemonEnvironment, name: str, size: int, offset: int = 0)
     return environment.emulator.read(field.bank, field.address + offset, size)
 
 
-@pytest.mark.parametrize("buttons", [(Action.LEFT, Action.RIGHT), (Action.UP, Action.A, Action.DOWN), (Action.NONE,)])
-def test_the_watch_reports_a_loop(environment: PokemonEnvironment, buttons: tuple[Action, ...]) -> None:
+@pytest.mark.parametrize(
+    "buttons", long_after(1, [[Action.LEFT, Action.RIGHT], [Action.UP, Action.A, Action.DOWN], [Action.NONE]])
+)
+def test_the_watch_reports_a_loop(environment: PokemonEnvironment, buttons: list[Action]) -> None:
     watch = watched(environment, lambda step: buttons[step // 3 % len(buttons)], 400)
     assert watch.longest > MOST_STEPS
     assert watch.where.startswith("step ")
 
 
+@pytest.mark.long
 def test_the_watch_reports_a_long_loop_of_many_buttons(environment: PokemonEnvironment) -> None:
     buttons = (Action.LEFT, Action.UP, Action.RIGHT, Action.DOWN)
     watch = watched(environment, lambda step: buttons[step // 2 % 4], 600)
@@ -247,6 +252,7 @@ def test_the_watch_reports_a_long_loop_of_many_buttons(environment: PokemonEnvir
     assert watch.idlest > MOST_IDLE_STEPS
 
 
+@pytest.mark.long
 def test_the_watch_reports_going_in_and_out_of_a_door(placed: Place, saved: Saved) -> None:
     environment, maps = placed(saved.at(HOME, *BELOW_THE_DOOR, Facing.UP)), list[int]()
 
@@ -259,6 +265,7 @@ def test_the_watch_reports_going_in_and_out_of_a_door(placed: Place, saved: Save
     assert watch.longest > MOST_STEPS
 
 
+@pytest.mark.long
 def test_the_watch_reports_a_lever_pulled_again_and_again(placed: Place, saved: Saved) -> None:
     """The lever's flag is also set and cleared again."""
     environment, levers = placed(saved.at(CELLAR, *LEVER, Facing.DOWN)), list[bytes]()
@@ -273,6 +280,7 @@ def test_the_watch_reports_a_lever_pulled_again_and_again(placed: Place, saved: 
     assert watch.longest > MOST_STEPS
 
 
+@pytest.mark.long
 def test_the_watch_reports_two_members_who_take_turns(placed: Place, saved: Saved) -> None:
     environment = placed(saved.party((RILLET, [1]), (KINDLYNX, [1])).at(HOME, *BELOW_THE_DOOR))
 
@@ -302,6 +310,7 @@ def test_the_watch_reports_turns_of_a_battle_without_a_change(make: MakeEnvironm
     assert watch.longest > MOST_STEPS
 
 
+@pytest.mark.long
 def test_a_long_battle_is_no_loop(make: MakeEnvironment) -> None:
     """Nobody faints, and only PP go down from turn to turn."""
     environment, pilot = to_a_battle(make)
@@ -316,6 +325,7 @@ def test_a_long_battle_is_no_loop(make: MakeEnvironment) -> None:
     assert watch.longest < 20
 
 
+@pytest.mark.long
 def test_training_in_grass_is_no_loop(placed: Place, saved: Saved) -> None:
     """Left and right for hundreds of steps, with battles between."""
     environment = placed(saved.at(TRAIL, *GRASS_OF_TRAIL))
@@ -334,6 +344,7 @@ def test_training_in_grass_is_no_loop(placed: Place, saved: Saved) -> None:
     check(watch)
 
 
+@pytest.mark.long
 def test_a_walk_there_and_back_with_something_done_there_is_no_loop(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=LONG_STEPS)
     environment.reset(seed=4)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.placed_game import PlacedGame, Saved, saved_with_lessons
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
@@ -92,11 +93,14 @@ def play(environment: PokemonEnvironment, pilot: RulesPilot) -> set[int]:
 
 @pytest.mark.parametrize(
     ("place", "target", "knowledge"),
-    [
-        ((14, 5), "person = 2, push_to = [14, 5]", "cartridge"),  # around a corner and back
-        ((6, 5), "push_to = [6, 5]", "cartridge"),  # through the gap, and back from its other side
-        ((14, 5), "person = 2, push_to = [14, 5]", "seen"),
-    ],
+    long_after(
+        1,
+        [
+            ((14, 5), "person = 2, push_to = [14, 5]", "cartridge"),  # around a corner and back
+            ((6, 5), "push_to = [6, 5]", "cartridge"),  # through the gap, and back from its other side
+            ((14, 5), "person = 2, push_to = [14, 5]", "seen"),
+        ],
+    ),
 )
 def test_the_boulder_is_brought_to_its_place(
     make: MakeEnvironment,
@@ -130,6 +134,7 @@ def test_a_boulder_in_a_corner_is_left_and_pushed_when_it_is_back(
     assert len(maps) > 1
 
 
+@pytest.mark.long
 def test_an_impossible_push_is_given_up(
     make: MakeEnvironment, quillwood: GameProfile, placed: PlacedGame, tmp_path: Path
 ) -> None:
@@ -191,10 +196,13 @@ def begin_way(
 
 @pytest.mark.parametrize(
     ("target", "place"),
-    [
-        ("x = 16, y = 5", (16, 5)),
-        ("person = 3", (15, 2)),
-    ],
+    long_after(
+        1,
+        [
+            ("x = 16, y = 5", (16, 5)),
+            ("person = 3", (15, 2)),
+        ],
+    ),
 )
 def test_boulders_in_the_way_are_pushed_in_the_order_that_clears_it(
     make: MakeEnvironment,

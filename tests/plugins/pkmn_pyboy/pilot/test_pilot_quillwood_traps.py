@@ -91,6 +91,7 @@ def play_to(environment: PokemonEnvironment, pilot: RulesPilot, key: str, most: 
         assert environment.steps - start < most, (environment.state.position, pilot.memory.goal)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("trap", "goals"),
     [
@@ -108,6 +109,7 @@ def test_a_trap_is_passed(go_on: GoOn, trap: str, goals: dict[str, int]) -> None
     assert environment.masked == 0
 
 
+@pytest.mark.long
 def test_a_loss_in_the_second_room_begins_the_league_with_the_first(
     go_on: GoOn,
 ) -> None:

@@ -21,6 +21,7 @@ from support.radio_device import (
     RadioGame,
     city_image,
 )
+from support.variants import long_after
 
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.profile.milestones import Station, Target
@@ -127,8 +128,8 @@ FAILURES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("device", "why"), FAILURES)
-@pytest.mark.parametrize("slow", [False, True])
+@pytest.mark.parametrize(("device", "why"), long_after(1, FAILURES))
+@pytest.mark.parametrize("slow", long_after(1, [False, True]))
 def test_a_tuning_that_fails_is_given_up_for_other_goals(
     begin: Begin, device: dict[str, Any], why: str, slow: bool
 ) -> None:
@@ -157,6 +158,7 @@ def test_a_device_that_does_not_close_is_left_by_the_general_rule(begin: Begin) 
     assert not pilot.memory.tuning
 
 
+@pytest.mark.long
 def test_music_that_ends_with_the_device_is_tuned_in_only_so_often(begin: Begin) -> None:
     environment, pilot = begin(broken="music", knob=70)
     play(environment, pilot, 390)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from support.planned_goals import goal, tell
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.battle import tactics
@@ -62,6 +63,7 @@ def at_level(chooser: GoalChooser, environment: PokemonEnvironment, level: int) 
 # Growth -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_forecast_level_equals_that_of_the_game(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=1200)
     pilot = RulesPilot(environment)
@@ -326,7 +328,7 @@ def test_balls_are_bought_at_any_distance_before_a_hunt(environment: PokemonEnvi
     assert pilot.chooser.shopping.choose(state, pilot.memory, around) is None
 
 
-@pytest.mark.parametrize(("time", "where"), [(1, GLADE), (2, WOOD)])
+@pytest.mark.parametrize(("time", "where"), long_after(1, [(1, GLADE), (2, WOOD)]))
 def test_a_hunt_goes_where_the_species_lives_at_this_hour(
     environment: PokemonEnvironment, time: int, where: int
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.battle.tactics import ITEM, MOVE, SWITCH, TRAINER, Situation, Tactician
@@ -89,6 +90,7 @@ def test_a_refused_switch_is_given_up_for_the_battle(make: MakeEnvironment, monk
     assert reasons.get("switch", 0) == 0
 
 
+@pytest.mark.long
 def test_the_next_member_is_sent_out_although_switches_have_failed(make: MakeEnvironment) -> None:
     """After a faint the list insists on a choice: nothing is given up there."""
     environment, pilot = in_battle(make, members=2, trainer=True)
@@ -227,7 +229,7 @@ def test_a_purchase_that_the_clerk_refuses_is_given_up(environment: PokemonEnvir
     assert environment.state.money == money
 
 
-@pytest.mark.parametrize("turn", range(8))
+@pytest.mark.parametrize("turn", long_after(1, range(8)))
 def test_a_screen_without_a_cursor_is_left_and_not_opened_again(environment: PokemonEnvironment, turn: int) -> None:
     """The player's card, opened by others at any step of the menu: B closes it, and the menu below it."""
     pilot = RulesPilot(environment)
@@ -243,6 +245,7 @@ def test_a_screen_without_a_cursor_is_left_and_not_opened_again(environment: Pok
     assert environment.state.phase in (Phase.FREE, Phase.MOVING)
 
 
+@pytest.mark.long
 def test_a_list_of_the_party_that_nobody_planned_is_left_after_a_refusal(make: MakeEnvironment) -> None:
     """The list was opened by others while the foe's hold prevents a switch."""
     environment, pilot = in_battle(make, members=2, trainer=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.advice import ADVICE_PREFIX
@@ -102,7 +103,9 @@ def test_heals_over_the_counter(game: Game) -> None:
 
 @pytest.mark.parametrize(
     ("offset", "value", "item", "gone"),
-    [(0x20, b"\x08", 4, lambda one: one.status == 0), (0x22, b"\0\x03", 2, lambda one: one.hp == one.max_hp)],
+    long_after(
+        1, [(0x20, b"\x08", 4, lambda one: one.status == 0), (0x22, b"\0\x03", 2, lambda one: one.hp == one.max_hp)]
+    ),
     ids=["poison", "hit points"],
 )
 def test_uses_items_from_the_bag_far_from_a_healer(

@@ -58,6 +58,7 @@ def leave_few_hit_points(environment: PokemonEnvironment) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_goes_on_exactly_in_the_middle_of_tasks(make: MakeEnvironment) -> None:
     environment, other = (make(observation_type="state", max_steps_per_episode=4000) for _ in range(2))
     pilot = RulesPilot(environment, PilotSettings(shop="always"))

@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 from support.planned_goals import goal, tell
 from support.pyboy_fakes import FakeMemory
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.memory import EXIT, PilotMemory
@@ -84,7 +85,7 @@ def test_a_case_replaces_the_keys_that_it_names(memory: FakeMemory) -> None:
     assert (found[4].person, found[4].facing) == (7, "left")
 
 
-@pytest.mark.parametrize("partner", [1, 2, 3])
+@pytest.mark.parametrize("partner", long_after(1, [1, 2, 3]))
 def test_the_partner_of_the_setting_is_taken(make: MakeEnvironment, partner: int) -> None:
     environment = make(observation_type="state", max_steps_per_episode=500)
     pilot = RulesPilot(environment, PilotSettings(partner=partner))
@@ -102,7 +103,7 @@ def test_a_partner_that_no_target_offers_is_refused(environment: PokemonEnvironm
         RulesPilot(environment, PilotSettings(partner=4))
 
 
-@pytest.mark.parametrize("facing", SIDES)
+@pytest.mark.parametrize("facing", long_after(1, SIDES))
 def test_a_person_is_talked_to_from_the_side_of_the_target(environment: PokemonEnvironment, facing: str) -> None:
     target = Target(LAB, person=PROFESSOR, facing=facing)
     tell(environment, goal(environment, "asked", target=target))
@@ -147,7 +148,9 @@ def test_each_case_has_tries_of_its_own(environment: PokemonEnvironment) -> None
 
 
 @pytest.mark.parametrize(
-    "target", [Target(LAB, person=14), Target(LAB, scene=77), Target(LAB, 0, 0, "up")], ids=["person", "scene", "tile"]
+    "target",
+    long_after(1, [Target(LAB, person=14), Target(LAB, scene=77), Target(LAB, 0, 0, "up")]),
+    ids=["person", "scene", "tile"],
 )
 def test_another_part_of_the_map_is_entered_from_elsewhere(environment: PokemonEnvironment, target: Target) -> None:
     memory = PilotMemory()

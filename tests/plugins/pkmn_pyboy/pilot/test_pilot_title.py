@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 
+import pytest
+
 from pkmn_pyboy.emulation.buttons import BUTTONS
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -44,6 +46,7 @@ def play_to_the_map(make: MakeEnvironment, state: bytes) -> PokemonEnvironment:
     return environment
 
 
+@pytest.mark.long
 def test_a_new_game_is_begun(make: MakeEnvironment) -> None:
     environment = make(observation_type="state")
     begun = play_to_the_map(make, switched_on(environment))
@@ -52,6 +55,7 @@ def test_a_new_game_is_begun(make: MakeEnvironment) -> None:
     assert not begun.state.party.members
 
 
+@pytest.mark.long
 def test_a_saved_game_goes_on(make: MakeEnvironment) -> None:
     environment = make(observation_type="state")
     pilot = RulesPilot(environment)

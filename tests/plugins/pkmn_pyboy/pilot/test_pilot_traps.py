@@ -73,6 +73,7 @@ def test_a_list_that_only_b_closes_is_left_without_spending_money(make: MakeEnvi
     assert environment.state.money <= money
 
 
+@pytest.mark.long
 def test_the_pilot_continues_after_a_white_out(make: MakeEnvironment) -> None:
     environment, pilot = begin(make, 2, 3000)
     play_to(environment, pilot, "parcel_delivered")
@@ -96,6 +97,7 @@ def test_the_pilot_continues_after_a_white_out(make: MakeEnvironment) -> None:
     play_to(environment, pilot, "thorn_badge")
 
 
+@pytest.mark.long
 def test_a_route_that_only_the_story_opens_is_found_by_going_there(
     make: MakeEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,6 +128,7 @@ def test_another_errand_comes_first_if_possible_and_is_reported_to_have_helped(s
     assert [report["helped"] for report in told[:3]] == ["", "", "reorder"]
 
 
+@pytest.mark.long
 def test_with_one_errand_it_goes_on_to_heal_and_begins_again(stuck: Any) -> None:
     environment, pilot = stuck("nothing", settings=SETTINGS.model_copy(update={"heal_steps": 0}))
     told = play(environment, pilot, 330)
@@ -135,6 +136,7 @@ def test_with_one_errand_it_goes_on_to_heal_and_begins_again(stuck: Any) -> None
     assert tried[:4] == ["replan", "heal", "replan", "heal"]
 
 
+@pytest.mark.long
 def test_a_pilot_that_goes_on_from_a_saved_state_reports_the_same(stuck: Any, tmp_path: Path) -> None:
     environment, pilot = stuck("nothing", "down")
     play(environment, pilot, 150)
@@ -158,11 +160,13 @@ def test_steps_that_others_press_are_no_stall_of_the_pilot(stuck: Any) -> None:
     assert "pressed by others" in {reason for reason, _ in pilot.memory.stall.presses}
 
 
+@pytest.mark.long
 def test_no_report_without_a_stall_or_where_none_is_wanted(stuck: Any) -> None:
     environment, pilot = stuck("nothing", settings=SETTINGS.model_copy(update={"report_after_steps": 0}))
     assert play(environment, pilot, 300) == []
 
 
+@pytest.mark.long
 def test_no_report_holds_text_of_the_game(make: MakeEnvironment, quillwood: GameProfile) -> None:
     environment = make(observation_type="state", max_steps_per_episode=5000)
     pilot = RulesPilot(environment, SETTINGS.model_copy(update={"report_after_steps": 12, "remedy_steps": 4}))
@@ -183,6 +187,7 @@ def test_no_report_holds_text_of_the_game(make: MakeEnvironment, quillwood: Game
     assert [line for line in lines if len(line) > 8 and line in told] == []
 
 
+@pytest.mark.long
 def test_levels_that_come_by_chance_are_no_progress_towards_a_blocked_goal(
     make: MakeEnvironment, quillwood: GameProfile, rom_path: Path, tmp_path: Path
 ) -> None:
@@ -232,6 +237,7 @@ def test_it_plays_the_same_whether_it_is_asked_for_reports_or_not(make: MakeEnvi
     assert presses(asked=True) == presses(asked=False)
 
 
+@pytest.mark.long
 def test_a_report_notes_the_remedy_that_ends_the_episode(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=5000, goal="first_battle_won")
     pilot = RulesPilot(environment, SETTINGS.model_copy(update={"report_after_steps": 12, "remedy_steps": 4}))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.saved_games import RAM_BYTES, save_by_the_menu
+from support.variants import long_after
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.profile.model import GameProfile
@@ -50,6 +51,7 @@ def marks_of(profile: GameProfile) -> dict[int, int]:
     return dict(profile.continuing.copies[0].marks)
 
 
+@pytest.mark.long
 def test_what_the_game_saves_lasts_in_a_new_file(
     in_play: Play, quillwood: GameProfile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,6 +68,7 @@ def test_what_the_game_saves_lasts_in_a_new_file(
     assert (tmp_path / "mine.sav").read_bytes()[:2] == bytes((77, 78))
 
 
+@pytest.mark.long
 def test_ram_that_the_game_only_works_in_is_no_save(in_play: Play, tmp_path: Path) -> None:
     in_play({0: 77})
     assert cli.run([*PLAYED, "mine.sav"]) == 0
@@ -75,7 +78,7 @@ def test_ram_that_the_game_only_works_in_is_no_save(in_play: Play, tmp_path: Pat
     assert (tmp_path / "blank.sav").read_bytes() == b"\xff" * RAM_BYTES
 
 
-@pytest.mark.parametrize("content", [b"\x5a\xa5" * 25_000, b"\x5a\xa5" * (RAM_BYTES // 2), b"short"])
+@pytest.mark.parametrize("content", long_after(1, [b"\x5a\xa5" * 25_000, b"\x5a\xa5" * (RAM_BYTES // 2), b"short"]))
 def test_a_file_that_is_no_battery_save_of_the_game_stays(
     content: bytes, in_play: Play, quillwood: GameProfile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,6 +52,7 @@ def test_a_wrong_input_is_told(
     assert [path.name for path in tmp_path.iterdir()] == ["text.state"]
 
 
+@pytest.mark.long
 def test_without_display_and_terminal_it_says_what_is_missing(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pkmncli.cli", "play"],

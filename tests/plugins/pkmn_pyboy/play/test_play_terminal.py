@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.terminal_session import terminal_session
+from support.variants import long_after
 
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.play.keys import Key
@@ -71,6 +72,7 @@ def test_plays_from_power_on_saves_and_an_environment_starts_there(
     assert not (tmp_path / "b.state").exists()
 
 
+@pytest.mark.long
 def test_the_default_name_takes_no_other_states_place(tmp_path: Path) -> None:
     (tmp_path / "quillwood.state").write_bytes(b"mine")
     with terminal_session(["play", "--from-start"], tmp_path) as session:
@@ -83,7 +85,9 @@ def test_the_default_name_takes_no_other_states_place(tmp_path: Path) -> None:
     assert (tmp_path / "quillwood-2.state").stat().st_size > 100_000
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), long_after(1, [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+)
 def test_a_signal_leaves_the_terminal_as_it_was(tmp_path: Path, number: signal.Signals, code: int) -> None:
     with terminal_session(["play", "--from-start"], tmp_path) as session:
         session.wait_for(PLACE)
@@ -96,6 +100,7 @@ def test_a_signal_leaves_the_terminal_as_it_was(tmp_path: Path, number: signal.S
         session.assert_restored()
 
 
+@pytest.mark.long
 def test_q_asks_once_where_something_would_be_lost(tmp_path: Path) -> None:
     with terminal_session(["play", "--from-start"], tmp_path) as session:
         session.wait_for(PLACE)
@@ -107,6 +112,7 @@ def test_q_asks_once_where_something_would_be_lost(tmp_path: Path) -> None:
         session.wait_for("not saved")
 
 
+@pytest.mark.long
 def test_the_page_fits_the_terminal_after_a_resize(tmp_path: Path) -> None:
     with terminal_session(["play", "--from-start"], tmp_path) as session:
         session.wait_for(PLACE)
@@ -173,6 +179,7 @@ def test_only_lines_that_changed_are_sent() -> None:
         os.close(slave)
 
 
+@pytest.mark.long
 def test_a_state_that_cannot_be_written_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -186,6 +193,7 @@ def test_a_state_that_cannot_be_written_is_told_and_the_game_goes_on(tmp_path: P
         session.wait_for("not saved")
 
 
+@pytest.mark.long
 def test_a_terminal_that_takes_no_output_holds_up_no_end(tmp_path: Path) -> None:
     with terminal_session(["play", "--from-start"], tmp_path, size=(160, 74)) as session:
         session.wait_for("q: quit")

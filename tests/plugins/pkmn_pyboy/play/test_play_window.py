@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import sdl2
+from support.variants import long_after
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.emulation.rom import load_rom
@@ -90,7 +91,9 @@ def test_a_display_that_is_not_there_falls_back_to_the_terminal(
     assert "z or a: A" in told.out
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), long_after(1, [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+)
 def test_a_signal_ends_the_game_in_the_window_and_saves_it(
     number: signal.Signals,
     code: int,
@@ -114,7 +117,7 @@ def test_a_signal_ends_the_game_in_the_window_and_saves_it(
     assert (tmp_path / "end.state").stat().st_size > 100_000
 
 
-@pytest.mark.parametrize("option", ["--save-state", "--cartridge"])
+@pytest.mark.parametrize("option", long_after(1, ["--save-state", "--cartridge"]))
 def test_a_place_that_cannot_be_written_is_told_before_anybody_has_played(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,6 +24,7 @@ def listed(capsys: pytest.CaptureFixture[str], *paths: Path) -> dict[str, dict[s
     return {Path(one["file"]).name: one for one in json.loads(capsys.readouterr().out)}
 
 
+@pytest.mark.long
 def test_states_are_known_by_what_saved_them(
     tmp_path: Path,
     quillwood: GameProfile,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.battle_bench import POISON, SLEEP, BattleBench, Creature, item, move, species
+from support.variants import long_after
 
 TRIES = 40
 WEAK_FOE = Creature(("BRACE",), hp=1, status=SLEEP, stats=(1, 60, 10, 1, 60))
@@ -15,7 +16,7 @@ def speeds(own: int, foe: int) -> tuple[Creature, Creature]:
     return Creature(stats=(60, 60, own, 60, 60)), Creature(("BRACE",), stats=(1, 60, foe, 1, 60))
 
 
-@pytest.mark.parametrize(("own", "foe"), [(60, 60), (61, 60), (300, 5)])
+@pytest.mark.parametrize(("own", "foe"), long_after(1, [(60, 60), (61, 60), (300, 5)]))
 def test_who_is_as_fast_always_gets_away(wild: BattleBench, own: int, foe: int) -> None:
     for delay in range(12):
         wild.again().pit(*speeds(own, foe))
@@ -25,6 +26,7 @@ def test_who_is_as_fast_always_gets_away(wild: BattleBench, own: int, foe: int) 
         assert (wild.over, wild.result) == (True, 2)
 
 
+@pytest.mark.long
 def test_who_is_slower_gets_away_at_times_and_surely_in_the_end(wild: BattleBench) -> None:
     away = 0
     for delay in range(TRIES):
@@ -43,6 +45,7 @@ def test_who_is_slower_gets_away_at_times_and_surely_in_the_end(wild: BattleBenc
     raise AssertionError("every try adds 30 of 256")
 
 
+@pytest.mark.long
 def test_nobody_runs_from_a_trainer(trainer: BattleBench) -> None:
     trainer.pit(*speeds(300, 5))
     trainer.press(TO_RUN)
@@ -141,12 +144,15 @@ STURDY = Creature(
 
 @pytest.mark.parametrize(
     ("moves", "own", "expected"),
-    [
-        (("BUMP", "DUST PUFF", "SLEEP DUST"), STURDY, "SLEEP DUST"),
-        (("BUMP", "BRACE", "SCURRY", "MEND"), STURDY, "BUMP"),
-        (("STARE", "BUMP"), STURDY, "STARE"),
-        (("BUMP", "LEAF LASH", "SPARK LICK"), STURDY, "LEAF LASH"),
-    ],
+    long_after(
+        1,
+        [
+            (("BUMP", "DUST PUFF", "SLEEP DUST"), STURDY, "SLEEP DUST"),
+            (("BUMP", "BRACE", "SCURRY", "MEND"), STURDY, "BUMP"),
+            (("STARE", "BUMP"), STURDY, "STARE"),
+            (("BUMP", "LEAF LASH", "SPARK LICK"), STURDY, "LEAF LASH"),
+        ],
+    ),
 )
 def test_a_trainer_begins_with_what_hinders_and_else_takes_what_hurts(
     trainer: BattleBench, moves: tuple[str, ...], own: Creature, expected: str
@@ -156,6 +162,7 @@ def test_a_trainer_begins_with_what_hinders_and_else_takes_what_hurts(
     assert uses.count(move(expected)) >= 10, "three turns of four, and by chance"
 
 
+@pytest.mark.long
 def test_a_trainer_counts_own_type_and_stats(trainer: BattleBench) -> None:
     # BEAK JAB and BUMP are equally strong; GLIMMOTH flies. ZAPPET would hurt more, if it were not so weak in it.
     foe = Creature(("BUMP", "ZAPPET", "BEAK JAB"), species="GLIMMOTH", stats=(90, 60, 10, 9, 60), hp=500, max_hp=500)

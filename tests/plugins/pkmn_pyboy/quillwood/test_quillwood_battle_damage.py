@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.battle_bench import ACCURACY, ASLEEP, ATTACK, DEFENSE, EVASION, SPEED, BattleBench, Creature, data
+from support.variants import long_after
 
 SPECIAL = {"FIRE", "WATER", "GRASS", "ELECTRIC", "DARK"}
 TRIES = 150
@@ -141,13 +142,16 @@ def stages(index: int, value: int) -> tuple[int, ...]:
 
 @pytest.mark.parametrize(
     ("own_stages", "foe_stages", "share"),
-    [
-        (stages(ACCURACY, 6), stages(EVASION, 7), 0.75),
-        (stages(ACCURACY, 7), stages(EVASION, 8), 0.75),
-        (stages(ACCURACY, 1), stages(EVASION, 7), 0.33),
-        (stages(ACCURACY, 7), stages(EVASION, 7), 1.0),
-        (stages(ACCURACY, 6), stages(EVASION, 6), 0.99),
-    ],
+    long_after(
+        1,
+        [
+            (stages(ACCURACY, 6), stages(EVASION, 7), 0.75),
+            (stages(ACCURACY, 7), stages(EVASION, 8), 0.75),
+            (stages(ACCURACY, 1), stages(EVASION, 7), 0.33),
+            (stages(ACCURACY, 7), stages(EVASION, 7), 1.0),
+            (stages(ACCURACY, 6), stages(EVASION, 6), 0.99),
+        ],
+    ),
 )
 def test_accuracy_and_evasion(
     wild: BattleBench, own_stages: tuple[int, ...], foe_stages: tuple[int, ...], share: float

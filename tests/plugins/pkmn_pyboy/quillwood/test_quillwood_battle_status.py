@@ -34,6 +34,7 @@ def test_who_sleeps_pays_nothing_and_acts_on_the_turn_of_waking(wild: BattleBenc
     assert ("sleeps on" in turn.words) or acts
 
 
+@pytest.mark.long
 def test_paralysis_stops_a_quarter_of_the_turns_without_pp_and_leaves_a_quarter_of_the_speed(wild: BattleBench) -> None:
     stopped = 0
     for delay in range(TRIES):

@@ -66,6 +66,7 @@ def pixels(png: bytes) -> tuple[bytes, bytes, bytes]:
     return parts[b"IHDR"], parts[b"PLTE"], zlib.decompress(parts[b"IDAT"])
 
 
+@pytest.mark.long
 def test_the_guide_shows_the_maps_as_they_are(quillwood: GameProfile, tmp_path: Path) -> None:
     """`python tools/draw_maps.py ../../../../docs/pictures/quillwood_maps.png` in the game's folder draws them anew."""
     shown = Path(__file__).parents[4] / "docs" / "pictures" / "quillwood_maps.png"

@@ -133,6 +133,7 @@ def doors(game: PlacedGame) -> tuple[bool, bool, bool]:
     return tuple(game.tile(*door) != rock for door in (WEST_DOOR, EAST_DOOR, KEY_DOOR))  # type: ignore[return-value]
 
 
+@pytest.mark.long
 def test_two_levers_move_three_doors(play: Play, start: Saved) -> None:
     game = play(start.at(CELLAR, *WAY_OUT))
     assert doors(game) == (False, False, True)
@@ -146,6 +147,7 @@ def test_two_levers_move_three_doors(play: Play, start: Saved) -> None:
     assert found == [first, both, second, none, second, both, first, none]
 
 
+@pytest.mark.long
 def test_the_key_is_reached_in_one_order_of_the_levers_only_and_nobody_is_shut_in(play: Play, start: Saved) -> None:
     """Every state of the levers that the player can bring about, with where they can be then."""
     saved = {0: start.at(CELLAR, *WAY_OUT)}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from support.leg_player import Leg, LegPlayer, begin, play_until
+from support.variants import long_after
 
 from pkmn_pyboy.emulation.emulator import Emulator
 from pkmn_pyboy.environment import PokemonEnvironment
@@ -53,6 +54,7 @@ def write(player: LegPlayer, name: str, *values: int) -> None:
             player.environment.emulator.memory[address] = value
 
 
+@pytest.mark.long
 def test_a_shop_sells_and_buys_and_only_b_leaves_its_list(player: LegPlayer) -> None:
     emulator = player.environment.emulator
     player.go(Leg((1, 5), 6, 3))
@@ -70,6 +72,7 @@ def test_a_shop_sells_and_buys_and_only_b_leaves_its_list(player: LegPlayer) -> 
     assert player.environment.state.phase is Phase.FREE
 
 
+@pytest.mark.long
 def test_a_shop_shows_a_cursor_where_there_is_nothing_to_sell(player: LegPlayer) -> None:
     emulator = player.environment.emulator
     assert field(player, "wNumItems", 2) == bytes([0, 0xFF])
@@ -84,15 +87,18 @@ def test_a_shop_shows_a_cursor_where_there_is_nothing_to_sell(player: LegPlayer)
 
 @pytest.mark.parametrize(
     ("buttons", "phase", "full_screen"),
-    [
-        ("start .", Phase.MENU, False),
-        ("start . a . . .", Phase.MENU, True),  # the party
-        ("start . a . . . a . a . . .", Phase.MENU, True),  # one of it
-        ("start . down a . . . right . . .", Phase.MENU, True),  # the balls in the pack
-        ("start . down down down down a . . .", Phase.CHOICE, False),  # to save or not
-        ("a . .", Phase.DIALOGUE, False),  # the professor
-        ("start . down down down down down a . .", Phase.FREE, False),
-    ],
+    long_after(
+        1,
+        [
+            ("start .", Phase.MENU, False),
+            ("start . a . . .", Phase.MENU, True),  # the party
+            ("start . a . . . a . a . . .", Phase.MENU, True),  # one of it
+            ("start . down a . . . right . . .", Phase.MENU, True),  # the balls in the pack
+            ("start . down down down down a . . .", Phase.CHOICE, False),  # to save or not
+            ("a . .", Phase.DIALOGUE, False),  # the professor
+            ("start . down down down down down a . .", Phase.FREE, False),
+        ],
+    ),
 )
 def test_each_page_is_told_apart(player: LegPlayer, buttons: str, phase: Phase, full_screen: bool) -> None:
     press(player.environment.emulator, buttons)
@@ -101,6 +107,7 @@ def test_each_page_is_told_apart(player: LegPlayer, buttons: str, phase: Phase, 
     assert player.environment.state.menu.full_screen is full_screen
 
 
+@pytest.mark.long
 def test_the_pages_of_a_battle_are_told_apart(player: LegPlayer) -> None:
     emulator = player.environment.emulator
     find_battle(player)
@@ -131,6 +138,7 @@ def find_battle(player: LegPlayer) -> None:
     raise AssertionError("no wild creature came")
 
 
+@pytest.mark.long
 def test_a_weak_creature_is_caught_and_named(player: LegPlayer) -> None:
     emulator = player.environment.emulator
     find_battle(player)
@@ -150,6 +158,7 @@ def test_a_weak_creature_is_caught_and_named(player: LegPlayer) -> None:
     assert field(player, "wNumBalls", 4) == bytes([1, 1, 4, 0xFF])
 
 
+@pytest.mark.long
 def test_there_is_no_running_from_a_trainer(player: LegPlayer) -> None:
     environment = player.environment
     player.go(Leg((3, 1), 4, 9))
@@ -171,6 +180,7 @@ def test_there_is_no_running_from_a_trainer(player: LegPlayer) -> None:
     assert environment.state.phase is Phase.BATTLE_MENU
 
 
+@pytest.mark.long
 def test_the_professor_keeps_what_does_not_fit_the_pack(make: MakeEnvironment) -> None:
     player = begin(make)
     play_until(player, "parcel_taken")
@@ -187,6 +197,7 @@ def test_the_professor_keeps_what_does_not_fit_the_pack(make: MakeEnvironment) -
     assert player.reached("parcel_delivered")
 
 
+@pytest.mark.long
 def test_losing_costs_half_the_money_and_ends_at_the_last_healer(player: LegPlayer) -> None:
     environment = player.environment
     money = environment.state.money
@@ -206,6 +217,7 @@ def test_losing_costs_half_the_money_and_ends_at_the_last_healer(player: LegPlay
     assert state.johto_badges == 0
 
 
+@pytest.mark.long
 def test_poison_hurts_on_the_way(player: LegPlayer) -> None:
     environment = player.environment
     record = bytearray(field(player, "wPartyMon1"))
@@ -220,6 +232,7 @@ def test_poison_hurts_on_the_way(player: LegPlayer) -> None:
     assert environment.state.phase is Phase.FREE
 
 
+@pytest.mark.long
 def test_a_saved_game_goes_on_after_power_off(player: LegPlayer, quillwood: GameProfile) -> None:
     environment = player.environment
     press(environment.emulator, "start down down down down a . . . a . . . . a . b . .")

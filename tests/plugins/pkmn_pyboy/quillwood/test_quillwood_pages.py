@@ -249,6 +249,7 @@ def test_other_presses_give_other_numbers(start: Saved, play: Play) -> None:
     assert len({numbers(f"{way} . . . . .") for way in ("left", "up", "a", "start")}) > 1
 
 
+@pytest.mark.long
 def test_what_is_never_written_is_listed(quillwood: GameProfile) -> None:
     """Every field of Crystal's memory is one that the game's source names, part of one, or among what it lacks."""
     source = "".join(path.read_text(encoding="utf-8") for path in sorted((quillwood.folder / "src").iterdir()))

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from support.placed_game import PlacedGame, Play, Saved, saved_with_lessons
+from support.variants import long_after
 
 from pkmn_pyboy.profile.model import GameProfile
 from pkmn_pyboy.state.game_state import Facing, Phase
@@ -53,7 +54,7 @@ def closed(game: PlacedGame, x: int, y: int) -> bool:
     return game.tile(x, y) == 0x07
 
 
-@pytest.mark.parametrize(("room", "flag"), [(OAK, "OAK_SHUT"), (IRON, "IRON_SHUT")])
+@pytest.mark.parametrize(("room", "flag"), long_after(1, [(OAK, "OAK_SHUT"), (IRON, "IRON_SHUT")]))
 def test_a_room_locks_behind_the_player(
     play: Play, start: Saved, flags: dict[str, int], room: tuple[int, int], flag: str
 ) -> None:
@@ -114,6 +115,7 @@ def block(game: PlacedGame, x: int, y: int) -> int:
     return game.field("wOverworldMapBlocks")[(y // 2 + BORDER) * row + x // 2 + BORDER]
 
 
+@pytest.mark.long
 def test_the_image_sets_the_blocks_that_the_profile_tells_of(play: Play, start: Saved, quillwood: GameProfile) -> None:
     """With each set of a map's flags: what is told is there, and what is not told is as without any flag."""
     assert len(quillwood.world.changed) == 5

@@ -77,6 +77,7 @@ def test_equal_presses_give_equal_games(make: MakeEnvironment) -> None:
     assert first.environment.emulator.work_ram() == second.environment.emulator.work_ram()
 
 
+@pytest.mark.long
 def test_a_state_in_the_middle_of_the_story_goes_on_alike(make: MakeEnvironment) -> None:
     player = begin(make)
     environment = player.environment

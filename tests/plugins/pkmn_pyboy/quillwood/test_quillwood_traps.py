@@ -211,6 +211,7 @@ def met(game: PlacedGame, count: int) -> set[int]:
     return found
 
 
+@pytest.mark.long
 def test_other_creatures_come_by_night(play: Play, start: Saved, quillwood: GameProfile) -> None:
     image = (quillwood.folder / "quillwood.gbc").read_bytes()
     by_day, by_night = (set(wild_species(quillwood, image, TARN, time)) for time in (DAY, NIGHT))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from support.variants import long_after
 
 from pkmn_pyboy.profile.model import GameProfile
 from pkmncli import cli
@@ -75,6 +76,7 @@ def test_a_way_is_told_leg_by_leg(capsys: Capture) -> None:
     assert found["steps"] == sum(len(leg["tiles"]) for leg in found["legs"]) - 1
 
 
+@pytest.mark.long
 def test_field_moves_and_badges_decide(capsys: Capture) -> None:
     arguments = ("home 2f:3,3", "summit house")
     assert values(capsys, *arguments)["walkable"] is True
@@ -135,6 +137,7 @@ def test_mistakes_are_answered_in_one_line(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_pictures_show_walls_and_the_way(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "new" / "map.png"
     page = told(capsys, "alderbrook", "--picture", str(path))
@@ -157,6 +160,7 @@ def test_a_narrow_terminal_gets_paragraphs(capsys: Capture, monkeypatch: pytest.
     assert all(len(line) <= 50 for line in told(capsys, "alderbrook", "healer").splitlines())
 
 
+@pytest.mark.long
 def test_it_starts_without_the_emulator() -> None:
     code = (
         "from pkmncli import cli; import sys; cli.run(['world', 'fern']); print({'pyboy', 'torch'} & set(sys.modules))"
@@ -184,6 +188,7 @@ def profile_with_stairs(folder: Path, quillwood: GameProfile) -> Path:
     return folder / "mine"
 
 
+@pytest.mark.long
 def test_a_map_is_shown_as_the_story_has_changed_it(capsys: Capture, tmp_path: Path, quillwood: GameProfile) -> None:
     mine = str(profile_with_stairs(tmp_path, quillwood))
     first = values(capsys, "fern", "--game", mine)
@@ -208,12 +213,13 @@ def test_people_are_gone_with_the_flags_that_are_set(capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     ("events", "message"),
-    [("gate_opn", "did you mean GATE_OPEN?"), ("9999", "use a name of the profile, or 0 to")],
+    long_after(1, [("gate_opn", "did you mean GATE_OPEN?"), ("9999", "use a name of the profile, or 0 to")]),
 )
 def test_a_flag_that_there_is_not_is_refused(capsys: Capture, events: str, message: str) -> None:
     assert message in " ".join(told(capsys, "fern", "--events", events, code=2).split())
 
 
+@pytest.mark.long
 def test_the_check_tells_the_way_to_each_goal(capsys: Capture) -> None:
     found = values(capsys, "--check")
     assert found["problems"] == []
@@ -228,6 +234,7 @@ def test_the_check_tells_the_way_to_each_goal(capsys: Capture) -> None:
     assert f"{found['goals']} of {found['goals']} milestones and errands of Quillwood can be reached." in page
 
 
+@pytest.mark.long
 def test_a_story_with_something_wrong_ends_with_the_code_of_a_profile(
     capsys: Capture, tmp_path: Path, quillwood: GameProfile
 ) -> None:

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from support.variants import long_after
 from support.world_image import EAST, NORTH, SOUTH, WEST, Person, TestMap, WorldImage, word
 
 from pkmn_pyboy.profile.model import GameProfile
@@ -275,7 +276,7 @@ def test_an_image_without_the_tables_is_empty(crystal: GameProfile) -> None:
         assert cartridge.world.map(0x101) is None
 
 
-@pytest.mark.parametrize("kind", ["cut off", "noise", "scrambled"])
+@pytest.mark.parametrize("kind", long_after(1, ["cut off", "noise", "scrambled"]))
 def test_any_image_is_read_without_a_fault(kind: str, quillwood: GameProfile, crystal: GameProfile) -> None:
     assert quillwood.bundled_rom is not None
     rom = quillwood.bundled_rom.read_bytes()

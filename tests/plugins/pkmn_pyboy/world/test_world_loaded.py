@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+import pytest
+
 from pkmn_pyboy.environment import PokemonEnvironment
 from pkmn_pyboy.pilot.pilot import RulesPilot
 from pkmn_pyboy.state.game_state import Phase
@@ -43,6 +45,7 @@ def test_the_bedroom_has_one_exit(make: MakeEnvironment) -> None:
     assert environment.names["maps"][exits[0].destination] == "Home 1F"
 
 
+@pytest.mark.long
 def test_walking_does_what_the_grid_says(make: MakeEnvironment) -> None:
     environment = make(observation_type="state", max_steps_per_episode=3000)
     play_to(environment, "outside")

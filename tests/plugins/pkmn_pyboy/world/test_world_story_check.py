@@ -219,6 +219,7 @@ def test_a_trainer_who_is_addressed_belongs_among_the_foes(
     assert found.roads[2].notes == (remark if told else ())
 
 
+@pytest.mark.long
 def test_every_trainer_of_quillwoods_story_is_among_its_foes(quillwood: GameProfile) -> None:
     assert quillwood.bundled_rom is not None
     cartridge = Cartridge(quillwood.bundled_rom.read_bytes(), quillwood)
@@ -355,6 +356,7 @@ def test_who_lives_on_the_water_is_met_with_surf_only(crystal: GameProfile) -> N
     assert "no Pokemon" in needed(learners(crystal, swims), "waterfall")[-1][1]
 
 
+@pytest.mark.long
 def test_every_partner_of_quillwood_gets_through_its_story(quillwood: GameProfile) -> None:
     assert quillwood.bundled_rom is not None
     found = check_story(quillwood, Cartridge(quillwood.bundled_rom.read_bytes(), quillwood))
