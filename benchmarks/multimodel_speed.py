@@ -7,8 +7,8 @@ Each round measures all in turn, in tokens a second: replies of all models in on
 same with ``generate`` of transformers, a call for each adapter; an update of each adapter by our objective, without and
 with the time that the hash of the last one takes, which a training needs after the next games; and the same samples
 through a plain loop with the same adapters: rows of prompt and reply, the cross-entropy of transformers, its gradients,
-a step of Adam. Ratios are the medians over the rounds; a first round warms up. A base ``random:SIZE`` has random weights
-in the shape of a known model of that size: its speed counts, not its words.
+a step of Adam. Ratios are the medians over the rounds; a first round warms up. A base ``random:SIZE`` has random
+weights in the shape of a known model of that size: its speed counts, not its words.
 """
 
 from __future__ import annotations
