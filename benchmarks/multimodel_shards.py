@@ -47,7 +47,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     found: dict[str, Any] = {}
-    with _base(options) as base:
+    with base_folder(options.base, options.device, options.precision) as base:
         for engine in options.engines:
             found[engine] = _measured(options, base, engine)
             print(f"{engine}: " + ", ".join(f"{name} {value}" for name, value in found[engine].items()), flush=True)
@@ -56,63 +56,88 @@ def main() -> None:
 
 
 @contextmanager
-def _base(options: argparse.Namespace) -> Iterator[str]:
-    """Yield the base's folder; one with random weights is made there and removed."""
-    kind, _, shape = options.base.partition(":")
+def base_folder(base: str, device: str, precision: str) -> Iterator[str]:
+    """Yield the base's folder; one with random weights is made there and removed.
+
+    Args:
+        base: folder, or ``random:SIZE``.
+        device: where random weights are made.
+        precision: ``float32`` or ``bfloat16``.
+    """
+    kind, _, shape = base.partition(":")
     if kind != "random":
-        yield options.base
+        yield base
         return
     with tempfile.TemporaryDirectory() as folder:
         _, tokenizer = tiny_model([(PROMPT.format(1, 1), ("keep", "share"))], 0, steps=1)
-        random_base(shape, tokenizer, options.device, options.precision).save_pretrained(folder)
+        random_base(shape, tokenizer, device, precision).save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        if options.device == "cuda":
+        if device == "cuda":
             torch.cuda.empty_cache()
         yield folder
 
 
-def _measured(options: argparse.Namespace, base: str, engine: str) -> dict[str, Any]:
-    settings = MultiModelConfig.model_validate(
+def settings_of(options: argparse.Namespace, base: str, **others: Any) -> MultiModelConfig:
+    """Return the settings of a training by the options of a benchmark.
+
+    Args:
+        options: with tokens, device and precision.
+        base: folder.
+        others: further settings.
+    """
+    return MultiModelConfig.model_validate(
         {
             "base": base,
             "num_models": 2,
             "model_types": ["llama3"],
             "weight_update_strategy": "synchronized",
-            "batch_size": options.games,
             "max_episodes": 1 << 30,
             "max_new_tokens": options.tokens,
             "kv_cache_size": 0,
             "kl_coef": 0.0,
-            "engine": engine,
-            "actors": options.actors if engine == "sharded" else 1,
             "device": options.device,
             "precision": options.precision,
+            **others,
         }
     )
+
+
+def batch_speeds(training: Training, number: int, games: int) -> dict[str, float]:
+    """Play a batch of games and learn from it. Return the tokens a second of both, and of the whole batch.
+
+    Args:
+        training: of one or several processes.
+        number: of the batch, from 0; the same number is the same games.
+        games: of the batch.
+    """
     began = time.perf_counter()
-    speeds: dict[str, list[float]] = {"sampling": [], "learning": []}
+    episodes = training.play(range(number * games, (number + 1) * games))
+    played = time.perf_counter()
+    training.updates.learn(episodes)
+    ended = time.perf_counter()
+    replies = [turn.reply for episode in episodes for turn in episode.turns]
+    told = sum(len(reply.tokens) for reply in replies)
+    read = told + sum(len(reply.prompt_ids) for reply in replies)
+    return {"sampling": told / (played - began), "learning": read / (ended - played), "batch": told / (ended - began)}
+
+
+def _measured(options: argparse.Namespace, base: str, engine: str) -> dict[str, Any]:
+    settings = settings_of(options, base, engine=engine, actors=options.actors if engine == "sharded" else 1)
+    began = time.perf_counter()
     with closing(Training(settings, game_maker("coop-compete", 2, {"rounds": 1}), 0)) as training:
         training.start()
         start = time.perf_counter() - began
-        for number in range(options.batches + 1):
-            first = time.perf_counter()
-            episodes = training.play(range(number * options.games, (number + 1) * options.games))
-            second = time.perf_counter()
-            training.updates.learn(episodes)
-            third = time.perf_counter()
-            replies = [turn.reply for episode in episodes for turn in episode.turns]
-            told = sum(len(reply.tokens) for reply in replies)
-            read = told + sum(len(reply.prompt_ids) for reply in replies)
-            if number:
-                speeds["sampling"].append(told / (second - first))
-                speeds["learning"].append(read / (third - second))
+        speeds = [batch_speeds(training, number, options.games) for number in range(options.batches + 1)][1:]
         memory = _memory() if options.device == "cuda" else []
     del training
     gc.collect()
     if options.device == "cuda":
         torch.cuda.empty_cache()  # so that the next engine's memory is counted alone
     return {
-        **{f"{name}, tokens/s": round(statistics.median(values), 1) for name, values in speeds.items()},
+        **{
+            f"{name}, tokens/s": round(statistics.median(each[name] for each in speeds), 1)
+            for name in ("sampling", "learning")
+        },
         "MiB of each card": memory,
         "seconds to start": round(start, 1),
     }

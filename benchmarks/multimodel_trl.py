@@ -2,12 +2,15 @@
 
     pip install 'trl==1.16.0' datasets pandas
     python benchmarks/multimodel_trl.py --base SmolLM2-135M-Instruct.Q4_1.gguf
+    python benchmarks/multimodel_trl.py --base random:135m --device cuda --models 4
 
 In each round TRL makes one step, then a batch of the same size is sampled and learned from by the code of a multi-model
 training. Both sample replies from one adapter on the same base by the same prompts, and the learning rate is so small
-that the adapter stays as it is. Tokens are those of replies for sampling, and those of prompts and replies for
-learning. Seconds are processor time, or time with ``--device cuda``. TRL's sampling includes its rewards, which are
-trivial here. With ``--precision bfloat16`` the base has that precision, and the adapters float32.
+that the adapter stays as it is. With ``--models`` more adapters are sampled from and learn here, and TRL, which trains
+one, makes as many steps. A base ``random:SIZE`` has random weights, as in ``multimodel_speed.py``. Tokens are those of
+replies for sampling, and those of prompts and replies for learning. Seconds are processor time, or time with
+``--device cuda``. TRL's sampling includes its rewards, which are trivial here. With ``--precision bfloat16`` the base
+has that precision, and the adapters float32.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from typing import Any
 import pyarrow
 import torch
 from datasets import Dataset
+from multimodel_shards import base_folder
 from peft import LoraConfig
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
@@ -53,6 +57,7 @@ class Timed(GRPOTrainer):  # type: ignore[misc]
         super().__init__(*args, **settings)
         self.seconds = {"sampling": 0.0, "learning": 0.0}
         self.tokens = {"sampling": 0, "learning": 0}
+        self.began = 0.0
 
     def _prepare_inputs(self, generation_batch: Any) -> Any:
         began = now()
@@ -63,25 +68,42 @@ class Timed(GRPOTrainer):  # type: ignore[misc]
         return made
 
     def training_step(self, *args: Any, **named: Any) -> Any:
-        """Make a step, and note how long its learning took."""
-        began = now()
-        loss = super().training_step(*args, **named)
-        self.seconds["learning"] = now() - began - self.seconds["sampling"]
-        return loss
+        """Make a step, and note when it began."""
+        self.began = now()
+        return super().training_step(*args, **named)
+
+    def note_step(self) -> None:
+        """Note how long the learning of the step that has just been made took, with that of the optimizer."""
+        self.seconds["learning"] = now() - self.began - self.seconds["sampling"]
 
 
 class Alternating(TrainerCallback):  # type: ignore[misc]
-    """After each step of TRL, the same amount of work by a multi-model training."""
+    """After some steps of TRL, the same amount of work by a multi-model training.
 
-    def __init__(self, ours: Callable[[], dict[str, float]]) -> None:
+    Args:
+        ours: returns the speeds of that work.
+        steps: of TRL, one for each adapter.
+    """
+
+    def __init__(self, ours: Callable[[], dict[str, float]], steps: int) -> None:
         self.ours = ours
+        self.steps = steps
         self.trainer: Timed | None = None
         self.found: dict[str, list[float]] = {}
+        self._made: list[tuple[dict[str, float], dict[str, int]]] = []
 
     def on_step_end(self, *_: Any, **__: Any) -> None:
-        """Note the speeds of TRL's step, and measure the others."""
+        """Note the speeds of TRL's steps, and measure the others."""
         assert self.trainer is not None
-        theirs = {f"{name}, TRL": self.trainer.tokens[name] / self.trainer.seconds[name] for name in PARTS}
+        self.trainer.note_step()
+        self._made.append((dict(self.trainer.seconds), dict(self.trainer.tokens)))
+        if len(self._made) < self.steps:
+            return
+        theirs = {
+            f"{name}, TRL": sum(tokens[name] for _, tokens in self._made) / sum(spent[name] for spent, _ in self._made)
+            for name in PARTS
+        }
+        self._made.clear()
         for name, speed in {**self.ours(), **theirs}.items():
             self.found.setdefault(name, []).append(speed)
 
@@ -93,6 +115,7 @@ def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--base", required=True)
+    parser.add_argument("--models", type=int, default=1, help="adapters here, and steps of TRL in a round")
     parser.add_argument("--replies", type=int, default=16, help="replies of a step, a multiple of 8")
     parser.add_argument("--tokens", type=int, default=8, help="most tokens of a reply")
     parser.add_argument("--rounds", type=int, default=5)
@@ -111,10 +134,13 @@ def main() -> None:
             "max_new_tokens": options.tokens,
         }
     )
-    base, tokenizer = loaded(options.base, options.precision, options.device, "--base")
+    with base_folder(options.base, options.device, options.precision) as folder:
+        base, tokenizer = loaded(folder, options.precision, options.device, "--base")
     base.is_quantized = False  # a GGUF file is read as plain float32 weights, which the trainer of transformers refuses
     tokenizer.padding_side, tokenizer.pad_token = "left", tokenizer.pad_token or tokenizer.eos_token
-    alternating = Alternating(ours(settings, copy.deepcopy(base), tokenizer, options.replies))
+    alternating = Alternating(
+        ours(settings, copy.deepcopy(base), tokenizer, options.replies, options.models), options.models
+    )
     prompts = [PROMPT.format(number % 2 + 1) for number in range(64)]
     with tempfile.TemporaryDirectory() as folder:
         trainer = Timed(
@@ -125,7 +151,7 @@ def main() -> None:
                 per_device_train_batch_size=options.replies,
                 num_generations=8,
                 max_completion_length=options.tokens,
-                max_steps=options.rounds + 1,
+                max_steps=(options.rounds + 1) * options.models,
                 learning_rate=UNCHANGED,
                 beta=0.0,
                 gradient_checkpointing=False,
@@ -158,27 +184,35 @@ def main() -> None:
 
 
 def ours(
-    settings: MultiModelConfig, base: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, replies: int
+    settings: MultiModelConfig,
+    base: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    replies: int,
+    models: int,
 ) -> Callable[[], dict[str, float]]:
     """Return a function that samples and learns once, and returns the tokens a second of both."""
-    prompts = [PROMPT.format(number // 8 % 2 + 1) for number in range(replies)]
+    names = [f"model_{number}" for number in range(models)]
+    seats = [name for name in names for _ in range(replies)]
+    prompts = [PROMPT.format(number // 8 % 2 + 1) for number in range(replies)] * models
     population = Population(
-        *(base, tokenizer, ["model_0"], settings.rank, settings.alpha),
+        *(base, tokenizer, names, settings.rank, settings.alpha),
         device=str(base.device),
         chat=settings.chat_template,
     )
-    learner, generator = AdapterLearner(population, "model_0", settings, 0), torch.Generator().manual_seed(0)
+    learners = [AdapterLearner(population, name, settings, 0) for name in names]
+    generator = torch.Generator().manual_seed(0)
 
     def measure() -> dict[str, float]:
         began = now()
-        made = population.sample(prompts, ["model_0"] * len(prompts), generator, max_new_tokens=settings.max_new_tokens)
+        made = population.sample(prompts, seats, generator, max_new_tokens=settings.max_new_tokens)
         sampled = now()
-        rewards = [float("share" in reply.text) for reply in made]
-        turns = [
-            Turn("model_0", "player", number // 8, reply, "", True, reward, reward)
-            for number, (reply, reward) in enumerate(zip(made, rewards, strict=True))
-        ]
-        learner.learn(turns, 1 << 20)
+        for place, (name, learner) in enumerate(zip(names, learners, strict=True)):
+            turns = [
+                Turn(name, "player", number // 8, reply, "", True, reward, reward)
+                for number, reply in enumerate(made[place * replies : (place + 1) * replies])
+                for reward in [float("share" in reply.text)]
+            ]
+            learner.learn(turns, 1 << 20)
         ended = now()
         told = sum(len(reply.tokens) for reply in made)
         read = told + sum(len(reply.prompt_ids) for reply in made)

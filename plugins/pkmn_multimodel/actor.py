@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from pkmn_multimodel.settings import MultiModelConfig
 
 
+_OF_ADAPTERS = ("adapters", "versions")
+"""Parts of a population's state that are by adapter."""
+
+
 class Actor:
     """Worker of an engine, in its own process.
 
@@ -120,8 +124,11 @@ def take_updates(
     population: Population, learners: Mapping[str, AdapterLearner], found: Mapping[str, Any]
 ) -> dict[str, dict[str, float]]:
     """Take over what :meth:`Actor.learn` has returned for each adapter. Return the metrics of each."""
-    for name, (_, learner, weights) in found.items():
-        population.load_state_dict(weights)
+    states = [weights for _, _, weights in found.values()]
+    if states:
+        together = {part: {name: one for state in states for name, one in state[part].items()} for part in _OF_ADAPTERS}
+        population.load_state_dict(states[0] | together)
+    for name, (_, learner, _) in found.items():
         learners[name].load_state_dict(learner)
     return {name: metrics for name, (metrics, _, _) in found.items()}
 

@@ -217,7 +217,8 @@ class SharedLLMManager:
         with torch.no_grad():
             for name, step in steps.items():
                 weights[name].sub_(learning_rate * step)
-        version = population.note_change(SHARED)
+        population.note_change(SHARED)
+        version = population.version_of(SHARED)
         norm = float(sum(float(step.square().sum()) for step in steps.values()) ** 0.5)
         return {"updated": len(steps), "gradient_norm": norm, "version": version.number, "hash": version.digest}
 

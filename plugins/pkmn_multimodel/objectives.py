@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from pkmn_multimodel.population.population import Population
-from pkmn_multimodel.population.replies import BASE, Scores
+from pkmn_multimodel.population.replies import BASE, Scores, Version
 from pkmn_multimodel.settings import RLAlgorithm
 from pkmncli.errors import CheckpointError, TrainingError
 
@@ -77,8 +77,7 @@ class AdapterLearner:
         torch.nn.init.zeros_(self._value.bias)
         self._parameters = [*self._weights.values(), *self._value.parameters()]
         self._optimizer = torch.optim.Adam(self._parameters, lr=settings.learning_rate)
-        first = population.version_of(adapter)
-        self._known = {first.number: first.digest}
+        self._known: dict[int, str] = {}
 
     def learn(self, turns: Sequence[Turn], max_staleness: int) -> dict[str, float]:
         """Update the adapter from its turns. Return metrics.
@@ -90,7 +89,7 @@ class AdapterLearner:
             TrainingError: a sample is of other weights, or a log-probability differs from that of the sampler.
         """
         settings = self._settings
-        now = self._population.version_of(self.adapter)
+        now = self._known_version()
         for turn in turns:
             self._population.check(turn.reply, self._known)
         fresh = [turn for turn in turns if now.number - turn.reply.version.number <= max_staleness]
@@ -105,19 +104,27 @@ class AdapterLearner:
         self._optimizer.param_groups[0]["lr"] = settings.learning_rate
         for epoch in range(settings.epochs):
             self._optimizer.zero_grad()
+            found: list[tuple[slice, dict[str, torch.Tensor]]] = []
             for start in range(0, len(fresh), settings.micro_batch):
                 part = slice(start, start + settings.micro_batch)
                 if imitates:
                     loss, values = self._distance_to(fresh[part])
                 else:
-                    same = epoch == 0 and all(turn.reply.version == now for turn in fresh[part])
-                    loss, values = self._loss(fresh[part], old[part], advantages[part], check=same)
-                share = len(fresh[part]) / len(fresh)
-                (loss * share).backward()  # type: ignore[no-untyped-call]
-                for name, value in values.items():
-                    totals[name] = totals.get(name, 0.0) + value * share / settings.epochs
+                    loss, values = self._loss(fresh[part], old[part], advantages[part])
+                (loss * (len(fresh[part]) / len(fresh))).backward()  # type: ignore[no-untyped-call]
+                found.append((part, values))
             self._share.add([weights.grad for weights in self._parameters if weights.grad is not None])
-            norms += float(torch.nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm))
+            norm = torch.nn.utils.clip_grad_norm_(self._parameters, settings.max_grad_norm)
+            # The figures leave a graphics card only now: to wait for each would keep its next work back.
+            for part, values in found:
+                figures = dict(zip(values, torch.stack(list(values.values())).tolist(), strict=True))
+                if not imitates:
+                    same = epoch == 0 and all(turn.reply.version == now for turn in fresh[part])
+                    figures["sampler_gap"] = self._checked_gap(figures["sampler_gap"]) if same else 0.0
+                share = len(fresh[part]) / len(fresh)
+                for name, value in figures.items():
+                    totals[name] = totals.get(name, 0.0) + value * share / settings.epochs
+            norms += float(norm)
             self._optimizer.step()
         sums = torch.tensor(list(totals.values()), dtype=torch.float64)
         self._share.add([sums])
@@ -128,10 +135,16 @@ class AdapterLearner:
 
     def note_version(self) -> None:
         """Give the adapter's weights, which have changed, their next version."""
-        version = self._population.note_change(self.adapter)
+        self._known_version()
+        self._population.note_change(self.adapter)
+
+    def _known_version(self) -> Version:
+        """Return the version of the current weights, which is known from now on; older ones are forgotten."""
+        version = self._population.version_of(self.adapter)
         self._known[version.number] = version.digest
         for number in [number for number in self._known if number < version.number - self._settings.max_staleness - 1]:
             del self._known[number]
+        return version
 
     def _advantages(self, turns: Sequence[Turn]) -> NDArray[np.float64]:
         """Return the advantage of each turn.
@@ -190,37 +203,48 @@ class AdapterLearner:
 
         return rows, scores, sum(len(turn.reply.tokens) for turn in turns)
 
-    def _distance_to(self, turns: Sequence[Turn]) -> tuple[torch.Tensor, dict[str, float]]:
+    def _distance_to(self, turns: Sequence[Turn]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """Return the cross-entropy of replies that are imitated, and the metrics."""
         _, scores_of, count = self._own(turns)
         scores = scores_of(self.adapter, 1.0)
         loss = -(scores.log_probs * scores.mask).sum() / count
-        return loss, {"imitation_loss": float(loss.detach())}
+        return loss, {"imitation_loss": loss.detach()}
 
-    def _loss(
-        self,
-        turns: Sequence[Turn],
-        old: Sequence[torch.Tensor],
-        advantages: NDArray[np.float64],
-        *,
-        check: bool,
-    ) -> tuple[torch.Tensor, dict[str, float]]:
-        settings, device = self._settings, self._population.device
-        rows, scores_of, count = self._own(turns)
-        scores = scores_of(self.adapter, settings.temperature)
-        mask, longest = scores.mask, scores.mask.shape[1]
-        sampled = torch.zeros(scores.mask.shape)
-        for row, values in enumerate(old[rows]):
-            sampled[row, longest - len(values) :] = values
-        sampled = sampled.to(device)
-        gap = self._share.largest(float(((scores.log_probs.detach() - sampled) * mask).abs().max()))
-        if check and gap > self._allowed_gap:
+    def _checked_gap(self, gap: float) -> float:
+        """Return this process's part of the largest difference between sampling and learning at the same weights.
+
+        Raises:
+            TrainingError: it is larger than rounding makes it.
+        """
+        gap = self._share.largest(gap)
+        if gap > self._allowed_gap:
             raise TrainingError(
                 f"{self.adapter}: a token's log-probability differs by {gap:.3g} between sampling and learning at the "
                 f"same weights; {self._allowed_gap:g} is allowed"
             )
-        weight = torch.zeros(len(mask), 1, device=device)
+        return gap / self._share.count  # the metrics of all processes are added
+
+    def _loss(
+        self, turns: Sequence[Turn], old: Sequence[torch.Tensor], advantages: NDArray[np.float64]
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Return the loss of a micro-batch, and the metrics, of which ``sampler_gap`` is this process's own.
+
+        A graphics card has all the numbers before it begins, so nothing has to wait until it is done.
+        """
+        settings, device = self._settings, self._population.device
+        rows, scores_of, count = self._own(turns)
+        own = old[rows] or [torch.zeros(len(old[0]))]
+        longest = max(map(len, own))
+        sampled = torch.stack([torch.nn.functional.pad(values, (longest - len(values), 0)) for values in own]).to(
+            device
+        )
+        weight = torch.zeros(len(own), 1)
         weight[: len(advantages[rows]), 0] = torch.tensor(advantages[rows], dtype=torch.float32)
+        weight = weight.to(device)
+        futures = torch.tensor([turn.future for turn in turns[rows]], dtype=torch.float32, device=device)
+        scores = scores_of(self.adapter, settings.temperature)
+        mask = scores.mask
+        gap = ((scores.log_probs.detach() - sampled) * mask).abs().max()
         ratio = (scores.log_probs - sampled).exp()
         if settings.algorithm is RLAlgorithm.REINFORCE:
             # The ratio is 1 for samples of the current weights; it corrects older ones.
@@ -230,9 +254,9 @@ class AdapterLearner:
             gained = torch.minimum(ratio * weight, clipped * weight)
         loss = -(gained * mask).sum() / count
         metrics = {
-            "policy_loss": float(loss.detach()),
-            "entropy": float(-(scores.log_probs.detach() * mask).sum() / count),
-            "sampler_gap": gap / self._share.count if check else 0.0,  # the metrics of all processes are added
+            "policy_loss": loss.detach(),
+            "entropy": -(scores.log_probs.detach() * mask).sum() / count,
+            "sampler_gap": gap,
         }
         if settings.kl_coef > 0:
             with torch.no_grad():
@@ -241,13 +265,12 @@ class AdapterLearner:
             # Never negative, and its mean is the divergence (Schulman 2020).
             kl = ((apart.exp() - apart - 1) * mask).sum() / count
             loss = loss + settings.kl_coef * kl
-            metrics["kl"] = float(kl.detach())
+            metrics["kl"] = kl.detach()
         if settings.algorithm is RLAlgorithm.PPO:
-            futures = torch.tensor([turn.future for turn in turns[rows]], dtype=torch.float32, device=device)
             guessed = self._value(scores.hidden.detach())[: len(futures), 0]
             error = torch.nn.functional.mse_loss(guessed, futures, reduction="sum") / len(turns)
             loss = loss + 0.5 * error
-            metrics["value_loss"] = float(error.detach())
+            metrics["value_loss"] = error.detach()
         return loss, metrics
 
     @property
@@ -256,6 +279,7 @@ class AdapterLearner:
 
     def state_dict(self) -> dict[str, Any]:
         """Return optimizer, value, baselines and known versions: arrays and plain values."""
+        self._known_version()
         moments = {}
         for place, parameter in enumerate(self._parameters):
             state = self._optimizer.state.get(parameter)

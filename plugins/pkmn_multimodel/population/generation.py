@@ -125,7 +125,9 @@ def _score_whole(
 ) -> Scores:
     """Return the scores of replies, each read after its own prompt."""
     ids, mask = _padded(model, tokenizer, [reply.prompt_ids + reply.tokens for reply in replies])
+    lengths = torch.tensor([len(reply.tokens) for reply in replies], device=ids.device)
     longest = max(len(reply.tokens) for reply in replies)
+    is_reply = torch.arange(longest, 0, -1, device=ids.device) <= lengths[:, None]
     out = model(
         input_ids=ids,
         attention_mask=mask,
@@ -135,10 +137,6 @@ def _score_whole(
     )
     told = ids[:, -longest:]
     logits = (out.logits[:, :-1].float() / temperature).log_softmax(-1)
-    is_reply = torch.zeros_like(told, dtype=torch.bool)
-    for row, reply in enumerate(replies):
-        is_reply[row, longest - len(reply.tokens) :] = True
-    lengths = torch.tensor([len(reply.tokens) for reply in replies], device=ids.device)
     hidden = out.hidden_states[-1].float()
     last_of_prompt = hidden[torch.arange(len(replies), device=ids.device), ids.shape[1] - lengths - 1]
     return Scores(logits.gather(2, told[:, :, None])[:, :, 0], is_reply, last_of_prompt)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,11 @@ class Population:
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         self._versions = {BASE: Version(0, "")}
-        self._base_digest = _digest({"embedding": next(self.base.get_input_embeddings().parameters())})
+        self._hashes: dict[str, tuple[int, Future[str]]] = {}
+        """Number and hash of each new version that nobody has asked for yet."""
+        self._hasher = ThreadPoolExecutor(4, "hash of adapters")
+        embedding = next(self.base.get_input_embeddings().parameters())
+        self._base_digest = _digest(_joined([embedding]).cpu(), {"embedding": embedding.numel()})
         self._shared: dict[str, torch.Tensor] = {}
         self._originals: dict[str, torch.Tensor] = {}
         """Weights of the layers that have shared changes, before any: sums in another order would round otherwise."""
@@ -140,7 +145,7 @@ class Population:
     ) -> Reply:
         """Return sampled tokens as a reply of an adapter's current version."""
         text = str(self.tokenizer.decode(tokens, skip_special_tokens=True))
-        return Reply(text, prompt_ids, tokens, list(log_probs), adapter, self._versions[adapter])
+        return Reply(text, prompt_ids, tokens, list(log_probs), adapter, self.version_of(adapter))
 
     def written(self, prompt: str, text: str, adapter: str) -> Reply:
         """Return a reply that was not sampled, for its adapter to imitate: it has no log-probabilities.
@@ -153,7 +158,7 @@ class Population:
         told = text if self._is_chat or prompt[-1:].isspace() else f" {text}"
         tokens: list[int] = self.tokenizer(told, add_special_tokens=False)["input_ids"]
         end = [] if self.tokenizer.eos_token_id is None else [int(self.tokenizer.eos_token_id)]
-        return Reply(text, self.prompt_ids(prompt), [*tokens, *end], [], adapter, self._versions[adapter])
+        return Reply(text, self.prompt_ids(prompt), [*tokens, *end], [], adapter, self.version_of(adapter))
 
     def log_probs(
         self, replies: Sequence[Reply], adapter: str, temperature: float = 1.0, *, read_once: bool | None = None
@@ -184,16 +189,32 @@ class Population:
         }
 
     def version_of(self, adapter: str) -> Version:
-        """Return the version of an adapter's current weights."""
+        """Return the version of an adapter's current weights. It waits for their hash."""
+        if adapter in self._hashes:
+            number, digest = self._hashes.pop(adapter)
+            self._versions[adapter] = Version(number, digest.result())
         return self._versions[adapter]
 
-    def note_change(self, adapter: str, number: int | None = None) -> Version:
-        """Give an adapter's weights a new version after a change. Return it."""
+    def note_change(self, adapter: str, number: int | None = None) -> None:
+        """Give an adapter's weights a new version after a change. Their hash is computed beside what follows.
+
+        Args:
+            adapter: its name.
+            number: of the version; by default the next one.
+        """
         if number is None:
-            number = self._versions[adapter].number + 1
+            number = self.version_of(adapter).number + 1
         shared = {f"shared {name}": tensor for name, tensor in self._shared.items()}
-        self._versions[adapter] = Version(number, _digest({**self.parameters_of(adapter), **shared}))
-        return self._versions[adapter]
+        self._hashes[adapter] = number, self._hash_of({**self.parameters_of(adapter), **shared})
+        self._versions.setdefault(adapter, Version(0, ""))
+
+    def _hash_of(self, tensors: Mapping[str, torch.Tensor]) -> Future[str]:
+        """Return the hash of the values that tensors have now, by their names."""
+        sizes = {name: tensor.numel() for name, tensor in tensors.items()}
+        values = _joined(tensors.values())
+        arrived = values.to("cpu", non_blocking=True)
+        done = torch.cuda.current_stream(values.device).record_event() if values.is_cuda else None
+        return self._hasher.submit(_digest, arrived, sizes, done)
 
     def check(self, reply: Reply, known: Mapping[int, str]) -> None:
         """Raise TrainingError if a reply is of weights that its adapter never had.
@@ -218,7 +239,7 @@ class Population:
         for own, weights in self.parameters_of(adapter).items():
             copies[own].data.copy_(weights.data)
             copies[own].requires_grad_(False)
-        self.note_change(name, self._versions[adapter].number)
+        self.note_change(name, self.version_of(adapter).number)
 
     def write_adapter(self, adapter: str, folder: Path) -> Path:
         """Write an adapter as peft does, for other programs. Return the folder of its files."""
@@ -266,7 +287,7 @@ class Population:
             adapters: names of the adapters; by default all.
         """
         names = [name for name in self._versions if name != BASE] if adapters is None else adapters
-        versions = {name: self._versions[name] for name in names}
+        versions = {name: self.version_of(name) for name in names}
         return {
             "base": self._base_digest,
             "adapters": {name: _arrays(self.parameters_of(name)) for name in names},
@@ -294,8 +315,10 @@ class Population:
                 raise CheckpointError(f"the checkpoint's adapter {name} is of another model or rank")
             for key, weights in own.items():
                 weights.copy_(torch.from_numpy(arrays[key].copy()))
-        for name, (number, digest) in state["versions"].items():
-            if self.note_change(name, int(number)).digest != digest:
+        for name, (number, _) in state["versions"].items():
+            self.note_change(name, int(number))
+        for name, (_, digest) in state["versions"].items():
+            if self.version_of(name).digest != digest:
                 raise CheckpointError(f"the checkpoint's adapter {name} does not have the weights that its hash says")
 
     # Parts ------------------------------------------------------------------------------------------------------------
@@ -338,19 +361,32 @@ def _placed_as(weight: Any, change: torch.Tensor) -> torch.Tensor:
     return distribute_tensor(moved, weight.device_mesh, weight.placements)
 
 
-def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
-    """Return a hash of tensors by name."""
+def _digest(values: torch.Tensor, sizes: Mapping[str, int], done: torch.cuda.Event | None = None) -> str:
+    """Return a hash of tensors by name.
+
+    Args:
+        values: of all, one after another, on the processor.
+        sizes: number of values of each, by name.
+        done: the copy of the values from a graphics card.
+    """
+    if done is not None:
+        done.synchronize()
+    parts = dict(zip(sizes, torch.split(values, list(sizes.values())), strict=True))
     digest = hashlib.blake2b(digest_size=8)
-    for name, array in sorted(_arrays(tensors).items()):
+    for name, part in sorted(parts.items()):
         digest.update(name.encode())
-        digest.update(array.tobytes())
+        digest.update(part.numpy().data)
     return digest.hexdigest()
+
+
+def _joined(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
+    """Return a copy of the values of tensors, one after another, float32."""
+    return torch.cat([tensor.detach().float().reshape(-1) for tensor in tensors])
 
 
 def _arrays(tensors: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray[Any, Any]]:
     """Return tensors as float32 arrays. They leave a graphics card together, since each transfer waits for it."""
     if not tensors:
         return {}
-    flat = torch.cat([tensor.detach().float().reshape(-1) for tensor in tensors.values()]).cpu()
-    parts = torch.split(flat, [tensor.numel() for tensor in tensors.values()])
+    parts = torch.split(_joined(tensors.values()).cpu(), [tensor.numel() for tensor in tensors.values()])
     return {name: part.view(tensor.shape).numpy() for (name, tensor), part in zip(tensors.items(), parts, strict=True)}

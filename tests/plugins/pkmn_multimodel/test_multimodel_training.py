@@ -140,6 +140,33 @@ def test_a_sample_of_other_weights_is_refused() -> None:
         training.learners[turn.reply.adapter].learn([turn], 0)
 
 
+def test_a_sample_whose_log_probabilities_are_not_those_of_its_weights_is_refused_before_the_update() -> None:
+    training = make_training(kl_coef=0.0)
+    turns = [turn for episode in training.play([1, 2]) for turn in episode.turns if turn.agent == "model_0"]
+    before = weights_of(training.population)
+    turns[-1].reply.log_probs[-1] -= 0.5
+    with pytest.raises(TrainingError, match=r"differs by 0\.5 between sampling and learning at the same weights"):
+        training.learners["model_0"].learn(turns, 0)
+    after = weights_of(training.population)
+    assert all(np.array_equal(array, after[name]) for name, array in before.items())
+    turns[-1].reply.log_probs[-1] += 0.5
+    assert training.learners["model_0"].learn(turns, 0)["sampler_gap"] < 1e-4
+
+
+def test_the_hash_of_a_version_is_of_the_weights_when_it_was_noted() -> None:
+    population = make_training().population
+    weights = next(iter(population.parameters_of("model_0").values())).data
+    first, kept = population.version_of("model_0"), weights.clone()
+    population.note_change("model_0")
+    weights.add_(1.0)
+    noted = population.version_of("model_0")
+    population.note_change("model_0")
+    weights.copy_(kept)
+    changed = population.version_of("model_0")
+    assert (noted.number, changed.number) == (first.number + 1, first.number + 2)
+    assert noted.digest == first.digest != changed.digest
+
+
 @pytest.mark.long
 def test_replies_are_sampled_with_the_log_probabilities_that_learning_finds() -> None:
     training = make_training()
