@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import shlex
 import stat
@@ -29,8 +30,9 @@ def expand_home(path: Path) -> Path:
 
 def quoted_path(path: Path) -> str:
     """Return a path as it can be pasted into a command line here: relative to the current folder if it is in it."""
-    whole, here = path.absolute(), Path.cwd()
-    return shlex.quote(str(whole.relative_to(here) if whole.is_relative_to(here) else path))
+    with contextlib.suppress(OSError, ValueError):  # the current folder is gone, or the path is elsewhere
+        path = path.absolute().relative_to(Path.cwd())
+    return shlex.quote(str(path))
 
 
 def is_folder(path: Path) -> bool:

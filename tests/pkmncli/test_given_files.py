@@ -94,3 +94,5 @@ def test_a_path_to_paste_is_short_and_leads_there(tmp_path: Path, monkeypatch: p
     assert quoted_path(Path("runs/it")) == "runs/it"
     assert quoted_path(tmp_path / "runs") == str(tmp_path / "runs")
     assert quoted_path(here) == "."
+    here.rmdir()
+    assert quoted_path(tmp_path / "runs") == str(tmp_path / "runs"), "from a folder that is gone"
