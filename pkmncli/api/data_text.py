@@ -32,7 +32,8 @@ def quoted_path(path: Path) -> str:
     """Return a path as it can be pasted into a command line here: relative to the current folder if it is in it."""
     with contextlib.suppress(OSError, ValueError):  # the current folder is gone, or the path is elsewhere
         path = path.absolute().relative_to(Path.cwd())
-    return shlex.quote(str(path))
+    text = str(path)
+    return shlex.quote(f"./{text}" if text.startswith(("-", "~", "pretrained")) else text)
 
 
 def is_folder(path: Path) -> bool:

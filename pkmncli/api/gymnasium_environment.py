@@ -30,7 +30,7 @@ _DECLARED = ("phase_names", "phase_roles", "situations", "milestone_names", "met
 """Attributes of the layers that are passed on, if one has them: no step changes them."""
 _METHODS = (
     *("metrics", "progress", "status", "write_reward_parts", "reward_totals", "milestone_frames"),
-    "for_evaluation",
+    *("for_evaluation", "earlier_memory_hashes"),
 )
 """Methods of the layers that are passed on, if one has them."""
 

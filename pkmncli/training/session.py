@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pkmncli.advice.build import AdviceParts, build_coordinator, connect
-from pkmncli.api import Algorithm, LLMRequest, RunInfo, quoted_path
+from pkmncli.api import Algorithm, LLMRequest, RunInfo
 from pkmncli.atomic_files import write_json
 from pkmncli.checkpoint_index import LATEST
 from pkmncli.config import NONE, ResolvedSettings, TrainSettings
@@ -262,7 +263,7 @@ class TrainingSession:
         curriculum_evaluation = CurriculumEvaluation.of(settings, self._registry)
         progression = self._progression(options, pool, curriculum_evaluation)
         board = LiveBoardServer(run.folder, pool)
-        how_to_read = f"pkmn doctor --run {quoted_path(run.folder)}"
+        how_to_read = f"pkmn doctor --run {shlex.quote(str(run.folder))}"  # whole, since the log keeps it
         pool.on_report = ReportKeeper(run.reports_folder, self._tell, how_to_read).keep
         following = [PluginHooks(self._registry), *self._trackers, self._progress, *self._callbacks, board]
         notify = Callbacks(following)

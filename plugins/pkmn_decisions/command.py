@@ -166,7 +166,7 @@ def analyze_patterns(
     chosen = list(dict.fromkeys(show)) if show else list(DEFAULT)
     if form is Format.CSV and show and len(chosen) > 1:
         raise ConfigurationError("--format csv writes one section: name one with --show")
-    with _opened([*(runs or []), *(run or [])] or [None], save_dir) as (views, prices, of_run):
+    with _opened([*(runs or []), *(run or [])] or [None], save_dir) as (views, prices, infos):
         if sql is not None:
             check_read_only(views, sql)
             views.lock()
@@ -180,7 +180,7 @@ def analyze_patterns(
             conditions += parse_filter({"source": [one.value for one in source]}, views.names)
         by_names = [one.value for one in by] if by else DEFAULT_DIMENSIONS
         question = PatternQuestion(min_frequency, by_names, conditions, sort.value, limit)
-        analysis = Analysis(views, question, lengths, prices, of_run)
+        analysis = Analysis(views, question, lengths, prices, infos)
         if plot is not None and analysis.overview["decisions"]:
             draw(analysis, plot)
             typer.echo(f"The plot is in {plot}.", err=True)
@@ -195,8 +195,8 @@ def analyze_patterns(
 @contextmanager
 def _opened(
     which: list[str] | list[str | None] | list[None], save_dir: Path | None
-) -> Iterator[tuple[RunViews, dict[str, Prices], RunInfo | None]]:
-    """Yield the tables of these runs, by their names the prices of their language models, and the first run.
+) -> Iterator[tuple[RunViews, dict[str, Prices], list[RunInfo]]]:
+    """Yield the tables of these runs, by their names the prices of their language models, and the runs.
 
     A folder of decisions recorded by hand is used directly; an SQLite file is copied for the time of the call.
     """
@@ -232,7 +232,7 @@ def _opened(
             raise ConfigurationError("The same decisions were named twice: name each run once.")
         views = RunViews(folders, default_horizon(folders), name_folders=run_folders)
         try:
-            yield views, dict(zip(run_names(folders), prices, strict=True)), runs[0] if runs else None
+            yield views, dict(zip(run_names(folders), prices, strict=True)), runs
         finally:
             views.close()
     finally:

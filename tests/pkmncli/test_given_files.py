@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,5 +95,7 @@ def test_a_path_to_paste_is_short_and_leads_there(tmp_path: Path, monkeypatch: p
     assert quoted_path(Path("runs/it")) == "runs/it"
     assert quoted_path(tmp_path / "runs") == str(tmp_path / "runs")
     assert quoted_path(here) == "."
+    for name in ("-runs", "~", "pretrained"):
+        assert quoted_path(here / name) == shlex.quote(f"./{name}"), "which would be read as something else"
     here.rmdir()
     assert quoted_path(tmp_path / "runs") == str(tmp_path / "runs"), "from a folder that is gone"

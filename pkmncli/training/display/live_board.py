@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkmncli.api import quoted_path
 from pkmncli.api.live import (
     BOARD_FILE,
     LIVE_FILE,
@@ -249,7 +249,7 @@ class LiveBoardServer(Callback):
             if state is None:
                 return f"Environment {index} is where no episode can begin, as in a door. Try again a moment later."
             folder = self._folder / "starts"
-            path = quoted_path(state_file(folder, keep_state(folder, state)))
+            path = shlex.quote(str(state_file(folder, keep_state(folder, state)).absolute()))
         except (PkmnError, OSError) as error:
             logger.warning("a viewer asked for a start state, which could not be saved: %s", error)
             return f"The state of environment {index} could not be saved: {redact(str(error))}"

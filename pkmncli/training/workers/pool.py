@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from pkmncli.api import ActionNames, Advice, Context, PhaseRole, Skill
 
 _BLOCK_SECONDS = 0.1
-"""Maximum time of a block of steps, as far as the latest one tells: Ctrl-C waits for its end."""
+"""Maximum time of a block of steps, as far as the latest one tells: Ctrl-C waits for
+its end, and at most for the next one's."""
 _BLOCKS = 4
 """Minimum number of blocks, if there are enough steps: while one is recorded, the next is played."""
 
@@ -252,12 +253,13 @@ class WorkerPool:
         for worker in workers:
             self._workers.send_play(worker, block_rows(0), steps)
         while steps:
-            further, waiting, news = -1, set(workers), []
+            further: int | None = None  # steps of the next block, once a worker has answered
+            waiting, news = set(workers), []
             while waiting:
                 for worker in self._workers.ready(waiting):
                     waiting.discard(worker)
                     news += self._receive_steps([worker])
-                    if further < 0:
+                    if further is None:
                         further = 0 if count == steps or enough() else min(self._pace, count - steps, most)
                         next_began = time.perf_counter()
                     if further:  # at once, since another worker may take longer
@@ -266,7 +268,7 @@ class WorkerPool:
             self._pace = max(min(int(steps * _BLOCK_SECONDS / spent), 2 * steps), 1)
             rows = self._block.copy_records(block_rows(number), steps)
             yield self._result(self._slots[0], rows, sorted(news, key=_order), observed=False)
-            count, number, steps, began = count - steps, number + 1, further, next_began
+            count, number, steps, began = count - steps, number + 1, further or 0, next_began
 
     def _result(
         self, before: int, rows: NDArray[Any], news: Sequence[tuple[int, int, StepNews]], *, observed: bool

@@ -12,7 +12,7 @@ from pkmn_decisions.analysis.calibration import Calibration, calibrate
 from pkmn_decisions.analysis.changes import Change, find_changes
 from pkmn_decisions.analysis.loops import LoopPlace, find_loops
 from pkmn_decisions.analysis.patterns import SORTS, Pattern, PatternQuestion, patterns_of_tallies
-from pkmn_decisions.analysis.pilots import best_pilot, own_pilot
+from pkmn_decisions.analysis.pilots import better_pilot
 from pkmn_decisions.analysis.prices import Prices
 from pkmn_decisions.analysis.sequences import LONGEST, SHORTEST, Sequence, find_sequences
 from pkmn_decisions.analysis.sources import AdviceCost, SourceComparison, advice_costs, deciders_of_tallies
@@ -32,11 +32,16 @@ class Analysis:
     """Minimum and maximum length of sequences."""
     prices: Mapping[str, Prices] = field(default_factory=dict)
     """Prices of language models, by the name of the run that paid them."""
-    run: RunInfo | None = None
-    """Run whose settings remedies change; None for decisions recorded by hand or elsewhere."""
+    runs: list[RunInfo] = field(default_factory=list)
+    """Runs whose settings are known: not decisions recorded by hand or elsewhere."""
 
     def __post_init__(self) -> None:
         self.question.check()
+
+    @property
+    def run(self) -> RunInfo | None:
+        """Run whose settings remedies change."""
+        return self.runs[0] if self.runs else None
 
     @cached_property
     def overview(self) -> dict[str, Any]:
@@ -74,8 +79,7 @@ class Analysis:
     def story(self) -> Story:
         """Actions that the story needs."""
         assert self._collected
-        trusted = own_pilot(self.run) == best_pilot(self.run)
-        return Story(self.views, tuple(self.question.by), trust_rules=trusted)
+        return Story(self.views, tuple(self.question.by), trust_rules=not any(map(better_pilot, self.runs)))
 
     @property
     def telling_patterns(self) -> list[Pattern]:

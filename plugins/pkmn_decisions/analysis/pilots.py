@@ -15,13 +15,13 @@ def own_pilot(run: RunInfo | None) -> str | None:
     return None if name in (None, "none") else str(name)
 
 
-def best_pilot(run: RunInfo | None) -> str | None:
-    """Return the pilot that the run's environment names first; the run's own if it names none."""
-    own = own_pilot(run)
+def better_pilot(run: RunInfo | None) -> str | None:
+    """Return the pilot that the run's environment names first, if it names the run's own after it; else None."""
     try:
-        return next(iter(pilots_of(str(_core(run).get("env")))), own)
+        named = list(pilots_of(str(_core(run).get("env"))))
     except PkmnError:
-        return own  # the environment's plugin is not installed here
+        return None  # the environment's plugin is not installed here
+    return named[0] if own_pilot(run) in named[1:] else None
 
 
 def _core(run: RunInfo | None) -> Mapping[str, Any]:

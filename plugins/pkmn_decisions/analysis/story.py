@@ -30,19 +30,20 @@ class Story:
     Args:
         views: the runs.
         by: parts of a situation.
-        trust_rules: False if the environment has a better pilot than the run's, whose actions then say nothing.
+        trust_rules: False if a run's pilot is not the best of its environment: then its actions say nothing.
     """
 
     def __init__(self, views: RunViews, by: tuple[str, ...], *, trust_rules: bool = True) -> None:
         keys, _ = situation(by)
         parts = ", ".join(f"s{index}" for index in range(len(keys)))
-        _, rows = views.query(
-            f"SELECT {parts}, action, sum(frequency)::BIGINT FROM {TABLE} WHERE source = ? GROUP BY ALL",
-            [int(Source.RULE)],
-        )
         self._counts: dict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
-        for *place, action, count in rows if trust_rules else ():
-            self._counts[tuple(map(int, place))][int(action)] = int(count)
+        if trust_rules:
+            _, rows = views.query(
+                f"SELECT {parts}, action, sum(frequency)::BIGINT FROM {TABLE} WHERE source = ? GROUP BY ALL",
+                [int(Source.RULE)],
+            )
+            for *place, action, count in rows:
+                self._counts[tuple(map(int, place))][int(action)] = int(count)
         _, rows = views.query(
             f"""
             SELECT {parts}, action, list(judged), list(total), list(all_judged - judged), list(all_total - total) FROM (

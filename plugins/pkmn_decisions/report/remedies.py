@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pkmn_decisions.analysis.pilots import best_pilot, own_pilot
+from pkmn_decisions.analysis.pilots import better_pilot, own_pilot
 from pkmn_decisions.store.names import SOURCES_IN_WORDS
 from pkmncli.api import RunInfo, quoted_path
 
@@ -82,8 +82,8 @@ class Remedies:
 
     def better_pilot(self) -> Remedy | None:
         """Return the remedy for a pilot that is not the best one of the run's environment."""
-        own, best = own_pilot(self._run), best_pilot(self._run)
-        return self._again("let a better pilot play", "", f"--pilot {best}") if own and best != own else None
+        better = better_pilot(self._run)
+        return self._again("let a better pilot play", "", f"--pilot {better}") if better else None
 
     def train_on(self) -> Remedy | None:
         """Return the remedy for what the learner has not learned yet."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from pkmn_multimodel.population.replies import Scores
 
+_HASHERS = 4
+"""Threads that compute hashes of adapters: blake2b does not hold the interpreter's lock."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -72,7 +75,7 @@ class Population:
         self._versions = {BASE: Version(0, "")}
         self._hashes: dict[str, tuple[int, Future[str]]] = {}
         """Number and hash of each new version that nobody has asked for yet."""
-        self._hasher = ThreadPoolExecutor(4, "hash of adapters")
+        self._hasher = ThreadPoolExecutor(_HASHERS, "hash of adapters")
         embedding = next(self.base.get_input_embeddings().parameters())
         self._base_digest = _digest(_joined([embedding]).cpu(), {"embedding": embedding.numel()})
         self._shared: dict[str, torch.Tensor] = {}
@@ -191,8 +194,9 @@ class Population:
     def version_of(self, adapter: str) -> Version:
         """Return the version of an adapter's current weights. It waits for their hash."""
         if adapter in self._hashes:
-            number, digest = self._hashes.pop(adapter)
+            number, digest = self._hashes[adapter]
             self._versions[adapter] = Version(number, digest.result())
+            del self._hashes[adapter]  # not before: where waiting is interrupted, the next call waits again
         return self._versions[adapter]
 
     def note_change(self, adapter: str, number: int | None = None) -> None:
@@ -212,7 +216,7 @@ class Population:
         """Return the hash of the values that tensors have now, by their names."""
         sizes = {name: tensor.numel() for name, tensor in tensors.items()}
         values = _joined(tensors.values())
-        arrived = values.to("cpu", non_blocking=True)
+        arrived = values.to("cpu", non_blocking=values.is_cuda)
         done = torch.cuda.current_stream(values.device).record_event() if values.is_cuda else None
         return self._hasher.submit(_digest, arrived, sizes, done)
 

@@ -23,6 +23,7 @@ from pkmn_balatro.simulator.blinds import BOSSES
 from pkmn_balatro.simulator.cards import ACE, FACE_DOWN, HEARTS, KING, SPADES, make_card
 from pkmn_balatro.simulator.jokers import JOKERS, kind_named
 from pkmn_balatro.simulator.run import IllegalActionError, Joker, Phase
+from pkmncli.api import GymnasiumEnvironment
 from pkmncli.errors import EnvironmentSetupError
 from pkmncli.seeds import Purpose
 from pkmncli.training.workers.spec import EnvironmentSpec, WorkerSpec
@@ -136,6 +137,14 @@ def test_what_earlier_versions_recorded_can_be_verified() -> None:
     before = environment.memory_hash()
     environment.game.run.money -= 1
     assert environment.memory_hash() != before
+
+
+def test_wrappers_pass_on_what_earlier_versions_recorded() -> None:
+    inside = BalatroEnvironment()
+    outside = GymnasiumEnvironment(gymnasium.Wrapper(inside))
+    outside.reset(seed=3)
+    assert outside.memory_hash() == inside.memory_hash()
+    assert outside.earlier_memory_hashes() == inside.earlier_memory_hashes()  # type: ignore[attr-defined]
 
 
 def test_a_reset_without_an_observation_begins_the_same_run() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -165,6 +166,22 @@ def test_the_hash_of_a_version_is_of_the_weights_when_it_was_noted() -> None:
     changed = population.version_of("model_0")
     assert (noted.number, changed.number) == (first.number + 1, first.number + 2)
     assert noted.digest == first.digest != changed.digest
+
+
+def test_a_version_is_not_lost_where_waiting_for_its_hash_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    population = make_training().population
+    first = population.version_of("model_0")
+    next(iter(population.parameters_of("model_0").values())).data.add_(1.0)
+    population.note_change("model_0")
+    with monkeypatch.context() as patch:
+        patch.setattr(Future, "result", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            population.version_of("model_0")
+    assert population.version_of("model_0").number == first.number + 1
+    assert population.version_of("model_0").digest != first.digest
 
 
 @pytest.mark.long
