@@ -90,8 +90,9 @@ def test_a_key_that_comes_back_in_a_reply_is_blanked_out(backend: Any, server: F
 
 def test_silence_is_left_by_the_time_that_a_request_has(backend: Any, server: FaultServer) -> None:
     """The time is the request's own: the same client waits longer for the next."""
-    server.answer(Behaviour(send=never), Behaviour(text="now"))
-    assert failure_of(backend, 0.2).fault is LLMFault.TIMEOUT
+    server.answer(Behaviour(text="at first"), Behaviour(send=never), Behaviour(text="now"))
+    assert backend.complete(request()).text == "at first", "from here on the client is loaded, and reaches the server"
+    assert failure_of(backend, 1.0).fault is LLMFault.TIMEOUT
     assert backend.complete(request()).text == "now"
 
 
