@@ -1,4 +1,4 @@
-"""Readers of files, JSON and TOML that may be anybody's: every fault of a text is a ValueError."""
+"""Paths, and readers of files, JSON and TOML that may be anybody's: every fault of a text is a ValueError."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def quoted_path(path: Path) -> str:
     with contextlib.suppress(OSError, ValueError):  # the current folder is gone, or the path is elsewhere
         path = path.absolute().relative_to(Path.cwd())
     text = str(path)
+    # else an option, a home folder or, for --start-from, the policy of a game
     return shlex.quote(f"./{text}" if text.startswith(("-", "~", "pretrained")) else text)
 
 

@@ -1,4 +1,4 @@
-"""Damaged and random replies of models: each becomes a few presses of known buttons or nothing."""
+"""Damaged and random replies of models: each becomes a few known actions or nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REPLY = {
 @fuzzed(changed(REPLY), st.text(max_size=20), st.text(max_size=20), examples=100)
 @pytest.mark.long
 def test_replies(value: Any, before: str, after: str) -> None:
-    """Whatever a model writes, it becomes a few presses of known buttons or nothing."""
+    """Any reply of a model becomes a few known actions or nothing."""
     try:
         text = json.dumps(value)
     except ValueError:

@@ -250,7 +250,7 @@ def build(index: int, spec: WorkerSpec, workers: list[Worker]) -> dict[str, Any]
             pilot = None if spec.pilot is None else spec.pilot.build(environment)
             workers.append(Worker(number, spec, stacked(flattened(environment), spec.stack), pilot))
             unless_built.pop_all()
-    environment = workers[0].environment  # all are alike, and so are the pilots
+    environment = workers[0].environment  # all are alike, as are the pilots, of which this is the last
     flat = FlatActions.of(environment.action_space)
     if flat.dimensions and pilot is not None and spec.pilot_shows:
         raise ConfigurationError(

@@ -39,7 +39,7 @@ def episodes_of(run: Run) -> list[dict[str, Any]]:
 
 
 def sources_of(run: Run) -> dict[tuple[int, int], list[int]]:
-    """Who pressed each step of an episode, by environment and number."""
+    """Return the source of each step of an episode, by environment and number."""
     store = open_store(get_registry(), run.folder)
     found: dict[tuple[int, int], list[int]] = {}
     for row in store.read("decisions"):

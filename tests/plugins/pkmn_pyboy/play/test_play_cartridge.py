@@ -31,7 +31,7 @@ def saved(quillwood: GameProfile) -> bytes:
 
 @pytest.fixture
 def in_play(monkeypatch: pytest.MonkeyPatch) -> Play:
-    """What a game writes in its cartridge, by place in a battery save, before it ends."""
+    """Bytes that a game writes in its cartridge, by place in a battery save, before it ends."""
 
     def prepare(written: dict[int, int]) -> None:
         def write_and_end(self: Emulator) -> bool:

@@ -128,7 +128,7 @@ def pull(play: Play, saved: Saved, lever: tuple[Tile, Facing]) -> Saved:
 
 
 def doors(game: PlacedGame) -> tuple[bool, bool, bool]:
-    """Which doors are open: to the west, to the east, to the key."""
+    """Return True for each open door: to the west, to the east, to the key."""
     rock = game.tile(0, 0)
     return tuple(game.tile(*door) != rock for door in (WEST_DOOR, EAST_DOOR, KEY_DOOR))  # type: ignore[return-value]
 
